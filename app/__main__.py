@@ -49,7 +49,8 @@ def _is_robot(word: str) -> bool:
 
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:
-    """Open the window on a file or on a model by its name; without either, on the start page. Returns the exit status."""
+    """Open the window on a file or on a model by its name; without either, on the start page. Returns the
+    exit status."""
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1

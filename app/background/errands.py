@@ -32,7 +32,8 @@ class Errands(QObject):
         self._timer.timeout.connect(self._look)
 
     def do(self, work: Callable[[], Any], take: Take) -> None:
-        """Run `work` in the thread after all queued functions, then call `take` with its result in the window's thread."""
+        """Run `work` in the thread after all queued functions, then call `take` with its result in the
+        window's thread."""
         self._number += 1
         self._take[self._number] = take
         self._worker = self._worker or Worker(self._name, lambda error: None)

@@ -83,7 +83,8 @@ class _Log(RotatingFileHandler):
 
 
 def _log_place() -> str:
-    """Return the place where details are logged: the log file, opened at first need, or the terminal if there is none."""
+    """Return the place where details are logged: the log file, opened at first need, or the terminal if there
+    is none."""
     if not _log.handlers:
         try:
             log_path().parent.mkdir(parents=True, exist_ok=True)

@@ -162,7 +162,8 @@ class Jobs(QObject):
         return tuple(self._jobs)
 
     def start(self, title: str, work: Work) -> Job:
-        """Queue work and return its job; connect to the job's signals right away (they arrive later, in this thread)."""
+        """Queue work and return its job; connect to the job's signals right away (they arrive later, in this
+        thread)."""
         job = Job(title, work, self)
         self._jobs.append(job)
         self._jobs[0].begin()

@@ -89,7 +89,8 @@ def write_entry(command: Sequence[str]) -> list[str]:
 
 
 def remove_entry() -> list[str]:
-    """Remove the files that carry our mark, and the folders and caches created for them; returns the lines to report."""
+    """Remove the files that carry our mark, and the folders and caches created for them; returns the lines to
+    report."""
     home = data_home()
     made = _record(home)
     present = [home / file for file in FILES if (home / file).is_file()]

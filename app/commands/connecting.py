@@ -32,7 +32,8 @@ NEEDS = {"joint": "joints", "sensor": "sensors"}
 
 
 def begin(each: Connection) -> Run:
-    """Return the action that starts the connect tool for a connection; a suitable selection counts as the first pick."""
+    """Return the action that starts the connect tool for a connection; a suitable selection counts as the
+    first pick."""
 
     return lambda bench: arm(bench.stage, each)
 

@@ -17,7 +17,8 @@ def _tour(name: str) -> Run:
 
 
 def show_hands(bench: Workbench) -> None:
-    """Switch the animated hand that demonstrates tools on or off; when switched on, every demonstration is shown again."""
+    """Switch the animated hand that demonstrates tools on or off; when switched on, every demonstration is
+    shown again."""
     settings = bench.settings
     settings.shows_hands = not settings.shows_hands
     for tool in TOOLS:

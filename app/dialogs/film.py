@@ -213,7 +213,8 @@ class FilmDialog(QDialog):
         self.activateWindow()
 
     def _name(self) -> None:
-        """Name the film after the document and put it in the same folder when the document changes; the format stays."""
+        """Name the film after the document and put it in the same folder when the document changes; the
+        format stays."""
         document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document

@@ -86,7 +86,8 @@ def _beginnings(letters: str, words: list[str]) -> bool:
 
 
 def nearness(typed: str, texts: Iterable[str]) -> float:
-    """Return how similar the typed words are to the words of some texts: 0 for no similarity. Short words do not count."""
+    """Return how similar the typed words are to the words of some texts: 0 for no similarity. Short words do
+    not count."""
     words = {word for text in texts for word in words_of(text) if len(word) >= STEM}
     return sum(max((_like(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM)
 

@@ -71,7 +71,8 @@ class MessageCard(QFrame):
         self.hide()
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
-        """Show a message; `choices` maps button titles to callbacks, and keeps the message until a button is pressed."""
+        """Show a message; `choices` maps button titles to callbacks, and keeps the message until a button is
+        pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
         self.shown.emit(severity, text)

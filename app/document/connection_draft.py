@@ -129,7 +129,8 @@ def total_mass(session: Session) -> float:
 
 
 def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
-    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already computed."""
+    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already
+    computed."""
     x, y, z = (known or poses(session))[name][:3, 3].tolist()
     return Pick(name, (x, y, z))
 

@@ -44,7 +44,8 @@ class HandFreedom:
 
 
 def free_speeds(session: Session, without_drivers: bool = False, locks: bool = True) -> NDArray[np.bool_]:
-    """Return (nv,) True for each speed that can be nonzero in the present pose; locks : treat locked bodies as fixed."""
+    """Return (nv,) True for each speed that can be nonzero in the present pose; locks : treat locked bodies
+    as fixed."""
     mech = session.hands if locks else session.mech
     free = np.ones(mech.nv, dtype=bool)
     compiled = mech.compiled

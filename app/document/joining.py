@@ -326,7 +326,8 @@ def _at_rest(session: Session, model: Model, mech: Mechanism, q: Array, joint: s
 
 
 def _framed(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> tuple[Joint, Pick, Pick]:
-    """Return the joint with frame a at the carrying pick and b at the other, with their axes along the features there."""
+    """Return the joint with frame a at the carrying pick and b at the other, with their axes along the
+    features there."""
     parent, child = carrying(session, picks)
     joint = starters.connection(session.model, kind, parent.name, child.name)
     along_a, along_b = directions(session, kind, parent, child, flipped)

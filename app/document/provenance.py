@@ -164,7 +164,8 @@ def _moved(before: Context, now: Context) -> list[str]:
 
 
 def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
-    """Return the options for repeating a function on the machine as it is now, with elements under their present names."""
+    """Return the options for repeating a function on the machine as it is now, with elements under their
+    present names."""
     names = {old: new for _, old, new in _renamed(asked.context.model, model)}
     kinds = {option.id: option for option in FUNCTIONS[function].options}
     named = (FrameName, FrameNames, Values, Ranges)

@@ -449,7 +449,8 @@ class Session:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the document's file, or of the file it was read from; None if there is none, or for an example."""
+        """The folder of the document's file, or of the file it was read from; None if there is none, or for
+        an example."""
         source = self.path or Path(self.model.origin)
         return None if source == Path() or is_example(source) else source.parent
 

@@ -116,7 +116,8 @@ class Under:
         return found + [spot for _, spot in sorted(rows, key=lambda row: row[0])]
 
     def _origins(self) -> Iterator[Spot]:
-        """Yield the origins of bodies, frames and junctions; only those of the body under the pointer, if there is one."""
+        """Yield the origins of bodies, frames and junctions; only those of the body under the pointer, if
+        there is one."""
         model, known = self._view.session.model.expanded, poses(self._view.session)
         names = [*(frame.name for frame in model.frames), *(body.name for body in model.bodies)]
         if self._junctions:

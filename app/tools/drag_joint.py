@@ -75,7 +75,8 @@ def _element(view: Stage, part: Part) -> Ref:
 
 
 def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
-    """Return a function that moves one coordinate by an amount from its start value and returns state and value text."""
+    """Return a function that moves one coordinate by an amount from its start value and returns state and
+    value text."""
     session = view.session
     mech = session.mech
     index = mech.joint_q(part.joint).start + int(part.coordinate or 0)

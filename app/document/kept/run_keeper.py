@@ -1,4 +1,5 @@
-"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them again with it."""
+"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them
+again with it."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Shelved(NamedTuple):
 
 @dataclass(frozen=True)
 class Shelf:
-    """The content of the document's companion folder as known to this window: rows by file, and the runs that are open."""
+    """The content of the document's companion folder as known to this window: rows by file, and the runs that
+    are open."""
 
     folder: Path | None = None
     rows: Mapping[str, KeptRun] = field(default_factory=dict)

@@ -328,7 +328,8 @@ class Figure:
         return self._word(painter, text, places[best], quiet=True)
 
     def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
-        """Paint a padlock next to a length: locked if the length is kept while points are dragged; a click toggles it."""
+        """Paint a padlock next to a length: locked if the length is kept while points are dragged; a click
+        toggles it."""
         shut = name in self._hand.locked
         body = QRectF(left, box.center().y() - 1.0, 9.0, 7.0)
         painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))

@@ -64,7 +64,8 @@ class SubTool(ABC):
         """Handle a click at a snapped point."""
 
     def closing(self, hand: Hand) -> Edit | None:
-        """Return the edit that a click would make if it closes a loop, for which the mobility is previewed; else None."""
+        """Return the edit that a click would make if it closes a loop, for which the mobility is previewed;
+        else None."""
         return None
 
     def ahead(self, hand: Hand) -> Edit | None:
@@ -501,7 +502,8 @@ def drive(hand: Hand, joint: str) -> None:
 
 
 def _kept_from_turning(hand: Hand, joint: str) -> str:
-    """Return a note about a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully; else ""."""
+    """Return a note about a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully;
+    else ""."""
     found = hand.freedoms.type if hand.freedoms is not None else None
     pins = [pin.name for pin in ground_pins(hand.drawing)]
     if isinstance(found, FourBar) and joint in pins[1:]:

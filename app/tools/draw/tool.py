@@ -177,7 +177,8 @@ def _draw_in_one_go(hand: Hand) -> Gesture:
 
 
 def _reshape(hand: Hand, point: Point) -> Gesture:
-    """Drag a pin: the adjacent lengths are committed on release; the machine follows meanwhile if that is fast enough."""
+    """Drag a pin: the adjacent lengths are committed on release; the machine follows meanwhile if that is
+    fast enough."""
     goal, drawing, slow = point, hand.drawing, 0  # the first time something may have to be made ready
     session = hand.view.session
     try:
