@@ -1,4 +1,4 @@
-"""Associate .kst files with Kinetostat on Windows: registry keys below HKEY_CURRENT_USER\Software\Classes.
+r"""Associate .kst files with Kinetostat on Windows: registry keys below HKEY_CURRENT_USER\Software\Classes.
 
 Tests try this with a registry of their own; nobody tried it on Windows so far.
 """

@@ -1,4 +1,4 @@
-"""The frames of a Denavit–Hartenberg table and the robot's own, ghosted in the scene while their table is shown."""
+"""Frames of a Denavit–Hartenberg table and of the robot, as ghosts in the scene while the table is shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SOURCE = "frame sets"
 GEOMETRY = ("parameters", "bodies", "frames", "joints", "chains", "assemblies")
-"""Collections from which the frames follow; after an edit of them a table is an old one."""
+"""Collections that determine the frames; an edit of them makes the table outdated."""
 AXES = ((0.84, 0.27, 0.27), (0.25, 0.62, 0.30), (0.23, 0.45, 0.82))
 """Colours of x, y, z."""
 AXIS = (0.12, 0.62, 0.71)
@@ -33,14 +33,14 @@ GHOST, OWN_GHOST, FAINT = 0.6, 0.35, 0.22
 
 
 class FrameSet(NamedTuple):
-    """What is shown: the table, the row that is pointed at (from 1; 0: none)."""
+    """A table to show, and the row under the pointer (from 1; 0: none)."""
 
     table: FrameTable
     row: int = 0
 
 
 class FrameSets:
-    """Shows one set at a time, as the session says, at the pose of the machine."""
+    """Shows the table's frames that the session requests, at the pose of the machine."""
 
     def __init__(self, view: Stage) -> None:
         self._view, self._session = view, view.session
@@ -53,11 +53,11 @@ class FrameSets:
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def show(self, wanted: FrameSet | None) -> None:
-        """Show a set, or none."""
+        """Show a set of frames, or none."""
         if wanted is None and self._shown is None:
             return
         self._shown = wanted
@@ -108,6 +108,6 @@ def _triad(X: Array, length: float, opacity: float) -> list[VectorGlyph]:
 
 
 def _axis(X: Array, length: float) -> list[VectorGlyph]:
-    """A joint axis: along z, through the origin."""
+    """Return a joint axis: along z, through the origin."""
     z = length * X[:3, 2]
     return [VectorGlyph(X[:3, 3] - 0.5 * z, z, AXIS, opacity=0.85)]

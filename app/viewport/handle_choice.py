@@ -1,5 +1,5 @@
-"""Which joints show their handles: the selected one, and the one whose part the pointer rested on; none while a tool is
-chosen that drags no joints, and none that no hand can move.
+"""Choice of joint handles to show: for the selected joint, and for the joint whose body the pointer rested on; none for
+tools that drag no joints, and none for joints that cannot be moved by hand.
 
 In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
 pointer.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from viz.drawlist.joint_look import Part
 
 REST = 180
-"""Milliseconds the pointer must rest on a part until its handle appears."""
+"""Milliseconds for which the pointer must rest on a body until the handle appears."""
 
 
 class HandleChoice:
-    """Follows selection and hover of the session."""
+    """Updates the joint handles after changes of selection and hover."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -53,11 +53,11 @@ class HandleChoice:
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def refresh(self) -> None:
-        """Show the handles that are due."""
+        """Show the handles for the present selection and hover."""
         self._view.afterwards(self._refresh)
 
     def _refresh(self) -> None:
@@ -73,7 +73,7 @@ class HandleChoice:
         self._tell(model, free)
 
     def _tell(self, model: Model, free: tuple[Joint, ...]) -> None:
-        """Say why what is selected has no handle."""
+        """Report why the selected element has no handle."""
         view = self._view
         chosen = joint_of(model, view.session.selection, free) if view.gestures.tool.handles else None
         words = "" if chosen is None or self._freedom.moves(chosen) else held_by(view.session, chosen)
@@ -82,7 +82,7 @@ class HandleChoice:
             view.say(words)
 
     def _wanted(self, model: Model, free: tuple[Joint, ...]) -> list[str]:
-        """Joints whose handles a tool that drags them shows."""
+        """Return the joints whose handles the tool shows."""
         view = self._view
         if view.settings.flag("handles"):
             return [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
@@ -90,16 +90,16 @@ class HandleChoice:
         return [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
 
     def _moves(self, joint: str) -> bool:
-        """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
+        """Return True if a handle can move the joint; False for a cut joint, which has no coordinates of its own."""
         return self._freedom.moves(joint)
 
     def under(self, pointer: Pointer) -> Part | None:
-        """The ring or arrow under the pointer."""
+        """Return the ring or arrow under the pointer."""
         met = self._view.scene.handles.pick(self._view.scene.ray(pointer.x, pointer.y))
         return None if met is None else met.meaning  # type: ignore[return-value]
 
     def light(self, part: Part | None) -> bool:
-        """Make a part yellow (None: none); True if there is one."""
+        """Highlight a handle part in yellow (None: none); returns True if there is one."""
         handles = self._view.scene.handles
         if part != handles.hovered:
             handles.hover(part)
@@ -152,7 +152,7 @@ class HandleChoice:
                 self.refresh()
 
     def _tool_chosen(self, _tool: object) -> None:
-        """A tool that moves no joints shows no handles: none is seen that cannot be used."""
+        """Hide handles for a tool that moves no joints."""
         self.refresh()
 
     def _arrive(self) -> None:

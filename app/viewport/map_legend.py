@@ -1,4 +1,4 @@
-"""What the colours of a map mean: its title, a bar with the values at its ends and the unit, how large it is."""
+"""Legend of a map: its title, colour bar with the values at its ends and the unit, and its size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STOPS = 24
 
 
 class _Bar(QWidget):
-    """The scale of colours."""
+    """The colour bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class _Bar(QWidget):
 
 
 class MapLegend(QFrame):
-    """Stands at the lower edge of the viewport while a map is shown."""
+    """Legend at the lower edge of the viewport while a map is shown."""
 
     def __init__(self, view: Stage, layer: MapLayer) -> None:
         super().__init__(view.widget)
@@ -89,17 +89,17 @@ class MapLegend(QFrame):
         self.hide()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the map layer."""
         self._life.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The viewport has another size."""
+        """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self.place()
         return False
 
     def refresh(self) -> None:
-        """Follow the map that is shown."""
+        """Show the legend of the present map."""
         shown = self._layer.shown
         self.setVisible(shown is not None)
         if shown is None:
@@ -119,12 +119,12 @@ class MapLegend(QFrame):
         self.place()
 
     def _renew(self) -> None:
-        """Ask for the same map of the machine as it is now."""
+        """Request the same map for the present machine."""
         if self._layer.shown is not None:
             self._layer.shown.renew({})
 
     def _write_scale(self) -> None:
-        """The colours, and the values at the ends and in the middle."""
+        """Show the colours, and the values at the ends and in the middle."""
         assert self._layer.shown is not None
         found = self._layer.shown.result.map
         parted = is_change(found)
@@ -143,7 +143,7 @@ class MapLegend(QFrame):
         self.high.setText(f"{'≥ ' if beyond else ''}{number(high, 3)}{unit}")
 
     def place(self) -> None:
-        """Stay at the lower edge, in the middle."""
+        """Place the legend at the middle of the lower edge."""
         self.layout().activate()
         self.adjustSize()
         host = self._view.widget
@@ -152,7 +152,7 @@ class MapLegend(QFrame):
 
 
 def _state(found: WorkspaceMap) -> str:
-    """Of a map that is not whole."""
+    """Return the state of a map that is incomplete."""
     if found.complete:
         return ""
     return "getting finer …" if found.growing else "stopped"

@@ -1,4 +1,5 @@
-"""What mobility says of the machine as it is shown, drawn on its components; it follows every movement.
+"""Marks of mobility on the components of the machine (degrees of freedom, redundancies, singular directions), updated
+with every movement.
 
 The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
 its turn; what comes back of a pose that is shown no more is faded until the next is known, of another machine dropped.
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 FLAG = "mobility"
-"""The setting that shows the marks."""
+"""Setting that shows the marks."""
 LOOK_EVERY = 15
-"""Milliseconds between two looks at the thread."""
+"""Milliseconds between two checks of the thread."""
 REST = 1.5
-"""How long the thread rests after marks while something moves, in times of what they took."""
+"""Pause of the thread during a movement, as a multiple of its last computing time."""
 EDGE = 60
-"""Pixels at the right edge of the view where its toolbar stands."""
+"""Pixels at the right edge of the view occupied by its toolbar."""
 NOTHING = Diagnosis((), None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A pose whose marks are wanted: a copy, of which the thread knows nothing else."""
+    """A request for the marks of a pose: a copy of all that the thread needs."""
 
     mech: Mechanism
     frame: str
@@ -47,20 +48,20 @@ class _Asked:
     q: NDArray[np.float64]
 
     def of_machine(self, other: _Asked | None) -> bool:
-        """Whether the other is of the same machine."""
+        """Return True if another request is for the same machine."""
         return other is not None and self.mech is other.mech
 
     def beside(self, other: _Asked | None) -> bool:
-        """Whether the other differs in its pose only."""
+        """Return True if another request differs in its pose only."""
         return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
 
     def same(self, other: _Asked | None) -> bool:
-        """Whether the other asks for the same."""
+        """Return True if another request is for the same marks."""
         return other is not None and self.beside(other) and np.array_equal(self.q, other.q)
 
 
 class MobilityLayer:
-    """`changed`: there are others; `diagnosis` holds them."""
+    """The mobility marks of the machine shown; `diagnosis` holds them, `changed` is emitted for new ones."""
 
     changed = Signal()
 
@@ -94,22 +95,22 @@ class MobilityLayer:
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more; let the thread end."""
+        """Disconnect and end the thread."""
         self._life.close()
 
     @property
     def on(self) -> bool:
-        """Whether marks are wanted."""
+        """True if the marks are switched on."""
         return self._view.settings.flag(FLAG)
 
     @property
     def settled(self) -> bool:
-        """Whether the marks shown are those of the pose shown."""
+        """True if the marks shown belong to the present pose."""
         return not self.on or (self._asked is not None and self._asked.same(self._shown))
 
     @property
     def frame(self) -> str:
-        """The frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
+        """Frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
         session = self._view.session
         ref = session.selection
         if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
@@ -117,7 +118,7 @@ class MobilityLayer:
         return arm_tool(session.mech)
 
     def refresh(self) -> None:
-        """Ask for the marks of the pose now shown."""
+        """Request the marks of the present pose."""
         if not self.on:
             if self._asked is not None:
                 self._asked = None
@@ -135,13 +136,13 @@ class MobilityLayer:
         self._timer.start()
 
     def _begin(self) -> None:
-        """Let the thread make what is wanted now, if it has rested."""
+        """Start the pending request in the thread, if its pause is over."""
         asked = self._asked
         if asked is not None and not self._worker.busy and time.monotonic() >= self._rested:
             self._worker.do(lambda: self._make(asked))
 
     def _make(self, asked: _Asked) -> None:
-        """The marks of a pose (in the thread)."""
+        """Compute the marks of a pose (in the thread)."""
         begun = time.monotonic()
         try:
             if self._maker is None or not asked.beside(self._maker[0]):
@@ -152,13 +153,13 @@ class MobilityLayer:
             self._rested = now + REST * (now - begun)
 
     def _failed(self, error: Exception) -> None:
-        """A defect (in the thread): said instead of marks."""
+        """Show an error instead of marks (called in the thread)."""
         asked = self._asked
         if asked is not None:
             self._answer = asked, Diagnosis((), None, f"The marks could not be made: {error}")
 
     def _look(self) -> None:
-        """Take what the thread left."""
+        """Take a result from the thread."""
         answer, self._answer = self._answer, None
         if answer is not None and answer[0].of_machine(self._asked):
             self._show(*answer)
@@ -176,7 +177,7 @@ class MobilityLayer:
         self.changed.emit()
 
     def _refs(self) -> set[tuple[str, str]]:
-        """What is looked at."""
+        """Return the elements that are selected or hovered."""
         session = self._view.session
         refs = (session.selection, session.hover, *session.spoken_of)
         return {(ref.collection, ref.name) for ref in refs if ref is not None}

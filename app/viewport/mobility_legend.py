@@ -1,4 +1,4 @@
-"""What the marks of mobility mean, and how many there are: a line each, pointing to the components."""
+"""Legend of the mobility marks: one line for each kind with its count, which points out the components."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDEST = 420
 
 
 class Line(NamedTuple):
-    """A line of the legend: its words, the kind whose colour it has, and what it points to."""
+    """A line of the legend: its text, the kind that gives its colour, and the elements it points out."""
 
     text: str
     kind: Kind
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 def lines(diagnosis: Diagnosis) -> Iterator[Line]:
-    """What is marked, in words."""
+    """Yield the legend lines of a diagnosis."""
     found = diagnosis.mobility
     if found is None:
         if diagnosis.problem:
@@ -65,7 +65,7 @@ def _count(count: int, one: str, several: str = "") -> str:
 
 
 class _Line(QWidget):
-    """A dot and words; the pointer on it points the components out, a click selects the first."""
+    """Widget with a coloured dot and text; hovering points the components out, a click selects the first one."""
 
     def __init__(self, view: Stage, line: Line) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class _Line(QWidget):
         self._session.point_out(self._refs)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Point nothing out."""
+        """Stop pointing components out."""
         self._session.point_out(())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -95,7 +95,7 @@ class _Line(QWidget):
 
 
 class MobilityLegend(QFrame):
-    """Stands in the lower left corner of the viewport while the marks are shown."""
+    """Legend in the lower left corner of the viewport while the marks are shown."""
 
     def __init__(self, view: Stage, layer: MobilityLayer) -> None:
         super().__init__(view.widget)
@@ -116,7 +116,7 @@ class MobilityLegend(QFrame):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the layer."""
         self._life.close()
 
     def _repaint(self, _name: str) -> None:
@@ -124,13 +124,13 @@ class MobilityLegend(QFrame):
         self.refresh()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The viewport has another size."""
+        """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def refresh(self) -> None:
-        """Follow the marks."""
+        """Update the legend to the marks."""
         now = tuple(lines(self._layer.diagnosis))
         if now == self.shown:
             return
@@ -146,7 +146,7 @@ class MobilityLegend(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stay in the lower left corner."""
+        """Place the legend in the lower left corner."""
         self._column.activate()
         self.adjustSize()
         self.move(MARGIN, max(self._view.widget.height() - self.height() - MARGIN, MARGIN))

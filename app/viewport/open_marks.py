@@ -1,4 +1,4 @@
-"""Joints that were left apart are marked: a line from one frame to the other, how far they are, how they close."""
+"""Marks of open joints: a line between the two frames, their distance, and how to close the joint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OpenMarks:
-    """Follows the machine; draws over the picture."""
+    """Draws the marks over the scene as the machine moves."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -23,7 +23,7 @@ class OpenMarks:
         self._life.listen((view.settings.changed, self._changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def _changed(self, *_: object) -> None:
@@ -35,7 +35,7 @@ class OpenMarks:
             notes.update()
 
     def _words(self, joint: OpenJoint, first: bool) -> str:
-        """Which joint is open, by how much; once also how it closes."""
+        """Describe an open joint and its gap; for the first one also how to close it."""
         shown = self._view.settings.shown
         apart = [shown(joint.gap.distance, "length")] if joint.gap.distance > 0.0 else []
         apart += [shown(joint.gap.angle, "angle")] if joint.gap.angle > 0.0 else []

@@ -1,4 +1,5 @@
-"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back.
+"""Updates the scene from the session: model, pose, selection, theme, view settings. The scene changes nothing in the
+session.
 
 An edited model is drawn in a turn of its own, before the next picture, or when somebody looks at the scene.
 """
@@ -42,13 +43,13 @@ DISPLAY = {
 
 
 SMALL = 0.3
-"""Size of the first part of a machine, in halves of the picture's height, below which the camera comes nearer."""
+"""Size of the first part of a machine, relative to half the picture's height, below which the camera moves closer."""
 NARROW = "\u202f"
-"""The narrow gap before a unit, which the scene's letters lack."""
+"""The narrow space before a unit, which the scene's font lacks."""
 
 
 def _added(old: Model, new: Model) -> list[Ref]:
-    """What the new model has that the old one has not."""
+    """Return the elements of the new model that the old one lacks."""
     known = {(collection, element.name) for collection, element in old.elements()}
     return [Ref(collection, each.name) for collection, each in new.elements() if (collection, each.name) not in known]
 
@@ -85,25 +86,25 @@ class SceneFollower:
         self._moved()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from session, settings and theme."""
         self._life.close()
         self._later.clear()
 
     def afterwards(self, work: Callable[[], object]) -> None:
-        """Do something with the scene once it shows the document as it is now; what waits already waits once."""
+        """Call a function once the scene shows the present document; a function already queued is queued only once."""
         if not self._later:
             work()
         elif work not in self._later:
             self._later.append(work)
 
     def catch_up(self) -> None:
-        """Show the document as it is now."""
+        """Update the scene to the present document at once."""
         later, self._later = self._later, deque()
         while later:
             later.popleft()()
 
     def _catch_up(self, _seconds: float) -> bool:
-        """The next of what the scene does not show yet, in a turn of its own."""
+        """Perform the next pending update of the scene, in its own turn of the event loop."""
         if self._later:
             self._later.popleft()()
         return not self._later
@@ -115,7 +116,7 @@ class SceneFollower:
         self._scene.show(session.model, self._shown_p)
 
     def _ran(self) -> None:
-        """Links that meet in the run that is shown are drawn side by side, once it is over."""
+        """Draw links that would intersect in the run side by side, once the run is complete."""
         session = self._view.session
         record = session.runs.current
         if record is not None and record.growing:
@@ -148,7 +149,7 @@ class SceneFollower:
                 slices().add(self._view.widget, lambda _seconds: self._bring_in(added, first))
 
     def _bring_in(self, added: list[Ref], first: bool) -> bool:
-        """Move the camera smoothly if something was added where it is not seen, or the first part is seen too small."""
+        """Move the camera smoothly if an added element is out of view, or if the first part appears too small."""
         self.catch_up()
         view, scene = self._view, self._scene
         boxes = [scene.bounds(ref) for ref in added if scene.shows(ref)]
@@ -185,7 +186,7 @@ class SceneFollower:
         self._point(lambda scene: scene.point_out(*refs))
 
     def _point(self, out: Callable[[Scene], object]) -> None:
-        """Show in the scene what is meant."""
+        """Show hovered or pointed-out elements in the scene."""
 
         def work() -> None:
             out(self._scene)

@@ -1,4 +1,4 @@
-"""What the arrows in the scene mean and how long they are: one line per kind, with a slider for their length."""
+"""Legend of the arrows in the scene: one line per kind with its scale and a slider for its length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS = 200
 
 
 class _Arrow(QWidget):
-    """An arrow in the colour of a kind; with two heads for turning quantities."""
+    """An arrow in the colour of a kind; with two heads for rotational quantities."""
 
     def __init__(self, color: QColor, turning: bool) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Arrow(QWidget):
 
 
 class VectorLegend(QFrame):
-    """Stands in the upper left corner of the viewport while vectors are shown."""
+    """Legend in the upper left corner of the viewport while vectors are shown."""
 
     def __init__(self, view: Stage, scene: RunScene) -> None:
         super().__init__(view.widget)
@@ -69,7 +69,7 @@ class VectorLegend(QFrame):
         self.hide()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the scene."""
         self._life.close()
 
     def _repaint(self, _name: str) -> None:
@@ -77,7 +77,7 @@ class VectorLegend(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow which kinds are shown, and their scales."""
+        """Update the legend to the kinds shown and their scales."""
         kinds = self._scene.kinds
         if tuple(self._words) != kinds:
             self._fill(kinds)
@@ -116,7 +116,7 @@ class VectorLegend(QFrame):
                 self._parts.append(part)
 
     def _slider(self, kind: str) -> QSlider:
-        """The length of arrows, from a tenth to ten times as long."""
+        """Return a slider for the length of arrows, from a tenth to ten times."""
         low, high = (math.log(factor) for factor in FACTORS)
         slider = QSlider(Qt.Orientation.Horizontal, minimum=0, maximum=STEPS)
         slider.setFixedWidth(80)

@@ -24,7 +24,7 @@ TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
 
 
 class Actions:
-    """One QAction per command. `refresh` greys, checks and words them after the state of the workbench."""
+    """One QAction per command. `refresh` enables, checks and renames them for the present state of the workbench."""
 
     def __init__(self, window: QMainWindow, bench: Workbench, guard: Guard) -> None:
         self._window, self._bench, self._guard = window, bench, guard
@@ -56,7 +56,7 @@ class Actions:
         self.refresh()
 
     def refresh(self) -> None:
-        """Bring all actions up to date."""
+        """Update all actions."""
         session = self._bench.session
         for command in table().values():
             action = self.by_id[command.id]
@@ -70,7 +70,7 @@ class Actions:
     # ----------------------------------------------------------------------------- menus
 
     def menu(self, path: str) -> QMenu:
-        """The menu at a path such as "View/Show", made if it is not there."""
+        """Return the menu at a path such as "View/Show", creating it if needed."""
         if path not in self.menus:
             head, _, title = path.rpartition("/")
             parent = self.menu(head) if head else self._window.menuBar()
@@ -95,7 +95,7 @@ class Actions:
             self.menus[name].menuAction().setVisible(not self.menus[name].isEmpty())
 
     def context_menu(self, ref: Ref | None, parent: QWidget) -> QMenu:
-        """What can be done with an element, or with the empty scene."""
+        """Return the context menu of an element, or of the empty scene."""
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
@@ -142,7 +142,7 @@ class Actions:
         return bar
 
     def _finder(self) -> QToolButton:
-        """The wide button of the command palette."""
+        """Return the wide button that opens the command palette."""
         button = QToolButton()
         button.setObjectName("finder")
         button.setIcon(icon("search"))
@@ -157,7 +157,7 @@ class Actions:
 
 
 def _picture(session: Session, ref: Ref) -> str:
-    """Name of the drawing for an element."""
+    """Return the icon name of an element."""
     if ref.collection == "joints":
         return session.model.expanded.find("joints", ref.name).kind
     return collection_icon(ref.collection)

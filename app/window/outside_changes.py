@@ -1,4 +1,4 @@
-"""What other programs do to the open file, and to those it takes in: noticed, told, taken over."""
+"""Changes by other programs to the open file and the files it includes: detected, reported, taken over."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from core.model import Model
 
 SETTLE = 300
-"""Milliseconds until a file that is being written, or replaced, is looked at."""
+"""Milliseconds to wait for a file that is being written or replaced."""
 TRIES = 4
-"""Times a file that is missing or cannot be read is looked at again before that is told."""
+"""Number of retries for a missing or unreadable file before it is reported."""
 
 
 class OutsideChanges(QObject):
-    """Watches the files of the document. One that is not edited follows them at once, as a step of undo; else a notice
-    asks."""
+    """Watches the files of the document. An unedited document is reloaded at once, as an undo step; else a
+    notice asks."""
 
     def __init__(self, bench: Workbench, documents: Documents, telling: Telling) -> None:
         super().__init__(bench.widget)
@@ -48,11 +48,11 @@ class OutsideChanges(QObject):
         self._tries = TRIES
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._life.close()
 
     def _watch(self) -> None:
-        """Watch the files of the document, and their folders: editors put another file in place of the old one."""
+        """Watch the files of the document, and their folders, since editors replace a file by a new one."""
         files = [each.path for each in self._session.sources.files if not is_example(each.path)]
         wanted = {str(place) for file in files for place in (file, file.parent) if place.exists()}
         watched = {*self._watcher.files(), *self._watcher.directories()}
@@ -64,7 +64,7 @@ class OutsideChanges(QObject):
     # ------------------------------------------------------------------------------- noticing
 
     def look(self) -> None:
-        """See whether a file was changed."""
+        """Check the files for changes."""
         changed = self._session.sources.changed()
         if not changed or self._documents.opening.busy:
             self._tries = TRIES
@@ -81,7 +81,7 @@ class OutsideChanges(QObject):
             self._read(self._follow)
 
     def _again(self) -> bool:
-        """Look once more a little later: a file may be in the middle of being replaced."""
+        """Schedule another check, since a file may be in the middle of being replaced."""
         self._tries -= 1
         if self._tries > 0:
             self._timer.start()
@@ -96,7 +96,7 @@ class OutsideChanges(QObject):
         self._documents.read(self._own(), then=then, trusted=self._session.trusted)
 
     def _follow(self, found: Opened) -> None:
-        """Take the file over, unless it was edited here meanwhile, or cannot be read."""
+        """Take the file's content over, unless the document was edited meanwhile or the file cannot be read."""
         if found.error is not None:
             if not self._again():
                 self._ask(self._session.sources.changed(), f" It cannot be read as it is now: {_reason(found.error)}")
@@ -143,17 +143,17 @@ class OutsideChanges(QObject):
     # ------------------------------------------------------------------------------- answers
 
     def reload(self) -> None:
-        """Take over what the file says; mine stays in undo."""
+        """Take the file's content over; undo returns to the user's version."""
         self._telling.notices.remove(CHANGED)
         self._documents.reload()
 
     def keep_mine(self) -> None:
-        """Go on with what is here; saving overwrites what the other program wrote."""
+        """Keep the open document; saving overwrites the changes of the other program."""
         self._session.sources = self._session.sources.again()
         self._session.unfile()
 
     def compare(self) -> None:
-        """Show how the document and its file differ, as a table; the question stays."""
+        """Show a table of differences between document and file; the question stays open."""
         changed = self._session.sources.changed()
         self._read(lambda found: self._compare(found, changed))
 
@@ -167,7 +167,7 @@ class OutsideChanges(QObject):
 
 
 def difference_table(found: Opened, mine: Model) -> Table:
-    """Mine beside what the file says, field by field."""
+    """Return a table of the document's and the file's values, field by field."""
     assert found.model is not None
     rows = [
         (each.place, each.field or "(whole element)", each.after or "—", each.before or "—")

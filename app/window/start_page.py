@@ -1,4 +1,4 @@
-"""What one can begin with: shown in the viewport while there is no machine, and when it is asked for."""
+"""The start page: shown in the viewport while there is no machine, and on request."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ CHOICES = {
     "add.link": "Add a link\nand build on it",
     "help.tour_four_bar": "Tour: a four-bar\nin two minutes",
 }
-"""Command → what its large button says."""
+"""Command → text of its large button."""
 RECENT = "Recent"
 PLAIN = "select"
-"""The tool with which nothing has begun yet."""
+"""The tool that is active before anything has begun."""
 LARGEST = QSize(880, 640)
 MARGIN, NARROW_MARGIN = 24, 6
 BUTTONS = 84
@@ -42,7 +42,8 @@ WIDE, COLUMNS = 620, 3
 
 
 class StartPage(QFrame):
-    """Stands in the middle of the viewport. It goes when there is a machine, a tool is taken, or it is closed."""
+    """Page in the middle of the viewport. It closes when there is a machine, another tool is chosen, or the user closes
+    it."""
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__(bench.stage.widget)
@@ -71,7 +72,7 @@ class StartPage(QFrame):
         self.refresh()
 
     def close(self) -> None:  # type: ignore[override]
-        """Listen no more."""
+        """Disconnect from session and tools."""
         self._life.close()
 
     def _head(self) -> QHBoxLayout:
@@ -105,7 +106,7 @@ class StartPage(QFrame):
         return self._grid
 
     def _arrange(self, columns: int) -> None:
-        """The large buttons in so many columns."""
+        """Arrange the large buttons in columns."""
         for number, button in enumerate(self._buttons):
             self._grid.addWidget(button, *divmod(number, columns))
 
@@ -113,7 +114,7 @@ class StartPage(QFrame):
         return lambda: self._bench.run(name)
 
     def _fill(self) -> None:
-        """The files opened last, and the examples."""
+        """List the recent files and the examples."""
         known = {each.path: each for each in examples()}
         lately = [
             Machine(known[path].title, known[path].about, path, known[path].thumbnail)
@@ -126,14 +127,14 @@ class StartPage(QFrame):
     # ----------------------------------------------------------------------------- when it is seen
 
     def show_again(self) -> None:
-        """The person wants to see it, whatever is open."""
+        """Show the page on request, whatever is open."""
         self._asked, self._closed = True, False
         self._fill()
         self.refresh()
         self.setFocus()
 
     def put_away(self) -> None:
-        """The person does not want to see it now."""
+        """Hide the page on request."""
         self._asked, self._closed = False, True
         self.refresh()
         self._view.widget.setFocus()
@@ -151,7 +152,7 @@ class StartPage(QFrame):
         self.refresh()
 
     def _chosen(self, tool: object) -> None:
-        """A tool is taken to begin with."""
+        """Hide the page when a tool is chosen."""
         self.put_away() if self.isVisible() else None
 
     @property
@@ -160,20 +161,20 @@ class StartPage(QFrame):
         return not (model.bodies or model.chains or model.frames or model.assemblies)
 
     def refresh(self) -> None:
-        """Show or hide, in the middle."""
+        """Show the page in the middle, or hide it."""
         self.unsaved.setVisible(self._bench.files.recoverable)
         begins = self._empty and not self._closed and self._view.gestures.tool.id == PLAIN
         self.setVisible(self._asked or begins)
         self.place()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in place when the viewport changes its size."""
+        """Keep the page in place when the viewport is resized."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def place(self) -> None:
-        """Stay in the middle, as large as there is room."""
+        """Place the page in the middle, as large as there is room."""
         host = self._view.widget
         beside = BUTTONS if host.width() - 2 * BUTTONS > WIDE else NARROW_MARGIN
         margin = MARGIN if host.width() > LARGEST.width() else NARROW_MARGIN

@@ -1,4 +1,4 @@
-"""What is seen with a document (pose, camera, plots, traces, vectors), as plain data that is kept and put back."""
+"""The view of a document (pose, camera, plots, paths, vectors) as plain data, to be saved and restored."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from app.window.saved_views import SavedViews
 
 MOST = 500
-"""Entries of a list that are put back."""
+"""Largest number of entries of a list that are restored."""
 
 
 class Surroundings:
-    """Each section is kept by one function and put back by another, which raises ValueError for what it cannot use."""
+    """Saves and restores the view in sections; each has a function that saves it and one that restores it, which raises
+    ValueError for invalid data."""
 
     def __init__(self, view: Stage, run_scene: RunScene, views: SavedViews, plots: Callable[[], PlotsPanel]) -> None:
         self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
@@ -35,12 +36,12 @@ class Surroundings:
         }
 
     def kept(self) -> dict[str, Any]:
-        """All sections."""
+        """Return all sections."""
         pose = {"pose": dict(self._session.state.pose)}
         return pose | {name: keep() for name, (keep, _) in self._sections.items()}
 
     def put_back(self, kept: Mapping[str, Any]) -> None:
-        """Show what was seen then (the pose comes with the document); what makes no sense is left as it is."""
+        """Restore a saved view (the pose comes with the document); invalid data are ignored."""
         for name, (_, put) in self._sections.items():
             if name in kept:
                 try:
