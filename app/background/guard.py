@@ -60,8 +60,8 @@ class Guard:
         _log.error(details)
         self._tell(
             "error",
-            f"That did not work, unexpectedly ({error or type(error).__name__}). "
-            f"What was open is unchanged. Details are in {place}.",
+            f"Unexpected error ({error or type(error).__name__}). "
+            f"The open document is unchanged. Details are in {place}.",
         )
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

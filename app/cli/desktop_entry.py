@@ -212,7 +212,7 @@ def _is_ours(place: Path) -> bool:
 def _require_ours(place: Path) -> None:
     if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
         raise FileError(
-            "It is there already and was not written by kinetostat --register.",
+            "It exists already and was not written by kinetostat --register.",
             file=str(place),
             remedy="Move it away; nothing was changed.",
         )
@@ -287,7 +287,7 @@ def _updated(home: Path, updater: Updater) -> str:
     found = program(updater.program)
     command = f"{updater.program} {home / updater.folder}"
     if found is None:
-        return f"  {updater.program} is not there: {updater.without} (Debian: apt-get install {updater.package})."
+        return f"  {updater.program} is not installed: {updater.without} (Debian: apt-get install {updater.package})."
     try:
         done = finished([found, str(home / updater.folder)], limit=_LONGEST)
     except OSError as error:

@@ -29,7 +29,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     help="Film: .mp4, .gif, or .png for one numbered picture per frame.",
 )
 @click.option(
-    "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion of a model, in s."
+    "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Simulated time of a model, in s."
 )
 @click.option("--fps", type=click.FloatRange(0.1, 240), default=30.0, show_default=True, help="Frames per second.")
 @click.option("--size", type=SizeType(), default="1280x720", show_default=True, help="Pixels.")
@@ -43,7 +43,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     type=click.Choice(VIEWS),
     default="iso",
     show_default=True,
-    help="Where the camera stands.",
+    help="Direction from which the camera looks.",
 )
 @click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
@@ -56,8 +56,8 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     metavar="KIND[:NAME]",
     help=f"Show vectors: {', '.join(ARROWS)}; of one element, or of all (repeat).",
 )
-@click.option("--method", default=AUTOMATIC, show_default=True, help="Integrator, of a model.")
-@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, of a model (repeat).")
+@click.option("--method", default=AUTOMATIC, show_default=True, help="Integrator for a model.")
+@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force on a model (repeat).")
 @pose_options
 @reading_options
 def command(
@@ -124,7 +124,7 @@ def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     for text in arrows:
         kind, _, name = text.partition(":")
         if kind not in ARROWS:
-            raise click.UsageError(f"--arrows: '{kind}' is none of {', '.join(ARROWS)}.")
+            raise click.UsageError(f"--arrows: '{kind}' is not one of {', '.join(ARROWS)}.")
         every = possible(model, kind)
         chosen = [each for each in every if name in ("", each.name)]
         if not chosen:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("info")
 @FILE
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Output everything as JSON.")
 @pose_options
 @reading_options
 def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:

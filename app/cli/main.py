@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "check": "Report what is wrong or doubtful in a model.",
-    "info": "Tell bodies, joints, degrees of freedom, mass and coordinates.",
+    "info": "Show bodies, joints, degrees of freedom, mass and coordinates.",
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
-    "run": "Simulate a machine and write what it did.",
-    "study": "Run a machine many times with numbers that vary, on all cores or a cluster.",
+    "run": "Simulate a machine and write its motion.",
+    "study": "Run a machine many times with varying numbers, on all cores or a cluster.",
     "plot": "Draw channels of runs as a picture, a drawing or numbers.",
     "film": "Film a run, or a model in motion.",
     "robotica": "Run calls of Robotica's command line, a script of them, or type them.",
@@ -41,7 +41,7 @@ USAGE = """Design, study and teach robots and mechanisms.
 
 \b
 kinetostat [FILE]             open the window (on FILE, or on its start page)
-kinetostat COMMAND FILE …     work without a window; COMMAND --help tells its options
+kinetostat COMMAND FILE …     work without a window; COMMAND --help lists its options
 
 FILE is a path, or the name of an example (kinetostat examples).
 """
@@ -153,7 +153,7 @@ def _register(ctx: click.Context, option: click.Parameter, wanted: bool) -> None
     is_eager=True,
     expose_value=False,
     callback=_register,
-    help="Put Kinetostat into the menu of the desktop, and let it open .kst files (this user alone).",
+    help="Add Kinetostat to the desktop menu and open .kst files with it (for this user only).",
 )
 @click.option(
     "--unregister",

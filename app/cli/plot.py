@@ -22,7 +22,9 @@ RUN = click.Path(dir_okay=False)
 @click.argument("run_file", metavar="RUN.h5", type=RUN)
 @click.argument("channels", metavar="CHANNEL…", nargs=-1)
 @click.option("-o", "--output", type=RUN, help=f"File: {suffixes()}.")
-@click.option("--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="One more run over it (repeat).")
+@click.option(
+    "--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="Another run to plot with it (repeat)."
+)
 @click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
 @click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
 @click.option(
@@ -62,7 +64,7 @@ def command(
         say("\n".join(runs[0][1].channels))
         return
     if output is None:
-        raise click.UsageError(f"Say with -o which file to write: {suffixes()}.")
+        raise click.UsageError(f"Name the file to write with -o: {suffixes()}.")
     from viz.system_libraries import require
 
     require("chart")

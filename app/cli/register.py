@@ -66,7 +66,7 @@ def _report(lines: Sequence[str]) -> None:
 def _no_bundle() -> KinetostatError:
     command = " ".join(f"'{word}'" for word in starting_command())
     return KinetostatError(
-        "macOS opens files with application bundles alone, and Kinetostat is none: nothing was changed.",
+        "macOS opens files only with application bundles, and Kinetostat is not one: nothing was changed.",
         remedy="In Automator, make an application that runs the shell script "
         f'{command} "$1" (input as arguments), then choose it for a .kst file in Finder ▸ Get Info ▸ Open with.',
     )

@@ -30,7 +30,9 @@ class SizeType(click.ParamType):
 @FILE
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="PNG file to write.")
 @click.option("--size", type=SizeType(), default="1200x800", show_default=True, help="Pixels.")
-@click.option("--view", type=click.Choice(VIEWS), default="iso", show_default=True, help="Where the camera stands.")
+@click.option(
+    "--view", type=click.Choice(VIEWS), default="iso", show_default=True, help="Direction from which the camera looks."
+)
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--transparent", is_flag=True, help="Transparent background.")
 @pose_options

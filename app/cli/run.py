@@ -59,45 +59,45 @@ class Interruption:
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
-    help="Write the run: .h5 (whole), .csv or .sim (SIMNON); - for CSV on the output stream.",
+    help="Write the run: .h5 (complete), .csv or .sim (SIMNON); - for CSV on the output stream.",
 )
-@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
+@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Simulated time, in s.")
 @click.option("--method", type=click.Choice(tuple(METHODS)), default=AUTOMATIC, show_default=True, help="Integrator.")
-@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--step", type=QuantityType("time"), help="Step size, or largest step of variable-step methods, in s.")
 @click.option("--rtol", type=QuantityType("none"), default=RTOL, show_default=True, help="Relative tolerance per step.")
 @click.option(
     "--atol", type=QuantityType("none"), default=ATOL, show_default=True, help="Absolute tolerance per step, SI."
 )
 @click.option("--sample", type=QuantityType("time"), help="Time between samples, in s.")
-@click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
+@click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Initial coordinate, in the form of --pose (repeat).")
 @click.option(
     "--v0",
     "--speed",
     "speeds",
     multiple=True,
     metavar="JOINT=VALUE",
-    help='Speed at the start, e.g. joint1="30 deg/s" (repeat).',
+    help='Initial speed, e.g. joint1="30 deg/s" (repeat).',
 )
-@click.option("--point", metavar="NAME", help="Begin at this operating point of the document, with its forces.")
+@click.option("--point", metavar="NAME", help="Start at this operating point of the document, with its forces.")
 @click.option(
     "--closed-forms/--no-closed-forms",
     default=True,
     show_default=True,
-    help="Close loops by closed forms where there are any, or all of them by iteration.",
+    help="Close loops analytically where possible, or all of them by iteration.",
 )
 @click.option(
     "--closing",
     type=QuantityType("none"),
-    help="How iteration closes loops after each step: below 1 until gaps are below it (rad, m), 1, 2 … by so many "
-    "Gauss-Newton steps. Default: until gaps are below 1e-12.",
+    help="Iterative loop closure after each step: a number below 1 is the tolerance (rad, m), 1, 2 … the "
+    "number of Gauss-Newton steps. Default: tolerance 1e-12.",
 )
 @click.option(
     "--factorisation",
     type=click.Choice(FACTORISATIONS, case_sensitive=False),
     default=FACTORISATIONS[0],
     show_default=True,
-    help="How equations of loops without closed forms are solved: rank-revealing (automatic) finds redundant "
-    "constraints, Cholesky is a little quicker and ends where constraints depend on each other.",
+    help="Solver for loops without analytic closure: rank-revealing (automatic) detects redundant "
+    "constraints, Cholesky is slightly faster but fails if constraints are dependent.",
 )
 @click.option(
     "--torque",
@@ -155,7 +155,7 @@ def command(
         if output and error.run is not None:
             if not growing:
                 _save(error.run, output, names)
-            say(f"The motion until then is in {output}.", err=True)
+            say(f"The motion up to then is in {output}.", err=True)
         raise
     if output and not growing:
         _save(run, output, names)
@@ -227,7 +227,7 @@ def _start(
     if not point:
         return machine.mech, begin
     if speeds or torques:
-        raise click.UsageError("--point brings speeds and joint forces of its own: leave --v0 and --torque out.")
+        raise click.UsageError("--point sets speeds and joint forces itself: omit --v0 and --torque.")
     from core.control.operating_point import OperatingPoint
 
     found = OperatingPoint(machine.mech, machine.q, name=point, p=dict(machine.p) or None).solve().met()

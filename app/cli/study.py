@@ -30,8 +30,8 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 
 @click.command("study")
 @FILE
-@click.option("--study", "name", metavar="NAME", help="A study that FILE asks for; the options add to it.")
-@click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:how many), or 0,5,10.")
+@click.option("--study", "name", metavar="NAME", help="A study defined in FILE; the options add to it.")
+@click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:count), or 0,5,10.")
 @click.option(
     "--sample",
     "samples",
@@ -39,27 +39,35 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
     metavar="NAME=DISTRIBUTION",
     help="normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high).",
 )
-@click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV whose columns, named, run together.")
+@click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV file whose named columns vary together.")
 @click.option(
     "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(joint.tau)), at(frame.position, end) …"
 )
-@click.option("--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="A channel every so many seconds.")
-@click.option("--kind", type=click.Choice(KINDS), help="What a row is (runs).")
-@click.option("--frame", help="Of targets: the frame that inverse kinematics brings to x, y, z.")
+@click.option(
+    "--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="Record a channel at this interval, in s."
+)
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of a row (default: runs).")
+@click.option("--frame", help="For targets: the frame that inverse kinematics moves to x, y, z.")
 @click.option("-n", "--count", type=click.IntRange(1), help="Samples (1000).")
-@click.option("--seed", type=int, help="(1) The same seed gives the same samples anywhere.")
-@click.option("--how", type=click.Choice(HOW), help="How samples are drawn (random).")
-@click.option("--duration", type=QuantityType("time"), help="Time of motion, in s (10).")
+@click.option("--seed", type=int, help="Seed (default 1); the same seed gives the same samples on every computer.")
+@click.option("--how", type=click.Choice(HOW), help="Sampling method (default: random).")
+@click.option("--duration", type=QuantityType("time"), help="Simulated time, in s (default 10).")
 @click.option("--method", type=click.Choice(tuple(METHODS)), help="Integrator.")
-@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--step", type=QuantityType("time"), help="Step size, or largest step of variable-step methods, in s.")
 @click.option("--rtol", type=QuantityType("none"), help="Relative tolerance per step.")
 @click.option("--atol", type=QuantityType("none"), help="Absolute tolerance per step, SI.")
 @click.option("--every", "output", type=QuantityType("time"), help="Time between samples of a run, in s.")
-@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, as of run (repeat).")
-@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Value of a parameter of all rows (repeat).")
-@click.option("--limit", type=QuantityType("time"), help="s of work that a row may take (60).")
+@click.option(
+    "--torque",
+    "torques",
+    multiple=True,
+    metavar="JOINT=FORMULA",
+    help="Joint force, in the form of the command run (repeat).",
+)
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Parameter value for all rows (repeat).")
+@click.option("--limit", type=QuantityType("time"), help="Computing time allowed per row, in s (default 60).")
 @click.option("--cores", default="1", metavar="N|all", show_default=True, help="Cores of this computer.")
-@click.option("--cluster", metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")
+@click.option("--cluster", metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "-o",
     "--file",
@@ -67,7 +75,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
     type=click.Path(dir_okay=False),
     help="Write all rows: .h5 (as they finish), .csv, .parquet.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the .h5 file: rows that are done are not done again.")
+@click.option("--resume", is_flag=True, help="Continue the .h5 file: finished rows are not computed again.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON, SI units.")
 @reading_options
 def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
@@ -93,7 +101,10 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
     say(json_of(found, file) if as_json else text_of(found, file))
     if len(found) < study.size:
         if keeps:
-            say(f"{len(found)} of {study.size} rows are in {keeps}. The same command with --resume goes on.", err=True)
+            say(
+                f"{len(found)} of {study.size} rows are in {keeps}. Repeat the command with --resume to continue.",
+                err=True,
+            )
         return STOPPED
     return 1 if len(found.failed) == study.size else 0
 
@@ -154,7 +165,7 @@ def _check_file(file: str | None, resume: bool) -> None:
     if file and _suffix(file) not in ("h5", "csv", "parquet"):
         raise click.UsageError(f"-o: '{file}' is neither .h5 nor .csv nor .parquet.")
     if resume and not (file and _suffix(file) == "h5"):
-        raise click.UsageError("--resume goes on with an .h5 file: name it with -o.")
+        raise click.UsageError("--resume continues an .h5 file: name it with -o.")
     if file and _suffix(file) == "parquet":
         from importlib.util import find_spec
 

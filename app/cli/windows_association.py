@@ -16,7 +16,7 @@ from core.errors import KinetostatError
 CLASSES = "Software\\Classes"
 PROGRAM = "Kinetostat.Model"
 """ProgID of the file type in the registry: all keys below it are ours."""
-UNTRIED = "Nobody has tried this on Windows yet: please report what you find."
+UNTRIED = "This has not been tried on Windows yet: please report your experience."
 _KEYS = (f"{PROGRAM}\\shell\\open\\command", f"{PROGRAM}\\shell\\open", f"{PROGRAM}\\shell", PROGRAM)
 """Our keys, the innermost first."""
 

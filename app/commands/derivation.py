@@ -41,7 +41,7 @@ COMMANDS = (
         "Alt+Left",
         "step_back",
         when=_on,
-        help="The step before, in the derivation replay.",
+        help="The previous step of the derivation replay.",
     ),
     Command(
         "derivation.forward",
@@ -62,6 +62,6 @@ COMMANDS = (
         "close",
         when=_on,
         section="end",
-        help="Take the derivation's arrows out of the scene.",
+        help="Remove the derivation's arrows from the scene.",
     ),
 )

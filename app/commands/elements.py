@@ -100,7 +100,7 @@ def _link(kind: str) -> Command:
         icon=joint_icon(kind),
         context=("bodies", "frames", "chains"),
         section="link",
-        help=f"Hang a new body on the selected one (or on the ground) by a {kind} joint.",
+        help=f"Attach a new body to the selected one (or to the ground) by a {kind} joint.",
         also=tuple(f"{word} link" for word in others_for(kind)),
     )
 
@@ -116,7 +116,7 @@ COMMANDS = (
         section="body",
         toolbar="add",
         context=("scene",),
-        help="Hang a new body on the selected one (or on the ground) by a revolute joint.",
+        help="Attach a new body to the selected one (or to the ground) by a revolute joint.",
         also=("bar", "member", "body", "part"),
     ),
     *(_link(kind) for kind in JOINT_KINDS),
@@ -128,7 +128,7 @@ COMMANDS = (
         icon="body",
         section="body",
         context=("scene",),
-        help="Add a body that floats freely, beside the machine; a joint that is given to it then holds it.",
+        help="Add a free body next to the machine, to be connected by a joint later.",
     ),
     Command(
         "add.joint",
@@ -140,7 +140,8 @@ COMMANDS = (
         when=_has_body,
         section="body",
         context=("bodies", "frames"),
-        help="Connect two bodies or frames as they stand now. Between bodies already connected it closes a loop.",
+        help="Connect two bodies or frames in their present positions. Between bodies already connected, the "
+        "joint closes a loop.",
     ),
     Command(
         "add.frame",
@@ -217,7 +218,8 @@ COMMANDS = (
         when=_body_selected,
         section="element",
         context=("bodies",),
-        help="Fix the selected body to the ground where it now stands, by a fixed joint; delete it to let go.",
+        help="Fix the selected body to the ground in its present position by a fixed joint; delete the joint "
+        "to release it.",
         also=("ground", "fix", "anchor", "earth", "frame of the machine"),
     ),
     Command(
@@ -231,8 +233,8 @@ COMMANDS = (
         checked=lambda w: is_locked(w.session),
         section="element",
         context=("bodies",),
-        help="The selected body stays where it is, with its pins, while you drag, draw, connect and edit; again lets "
-        "it go. A mark on the work, kept with the view: runs move it. Ground this holds it there, too.",
+        help="Keep the selected body and its pins in place while you drag, draw, connect and edit; choose "
+        "again to unlock it. Runs still move a locked body; Ground this fixes it in runs, too.",
         also=("lock a part", "fix a component", "unlock", "hold in place"),
     ),
     Command(
@@ -258,7 +260,7 @@ COMMANDS = (
         when=_selected,
         section="element",
         context=("*",),
-        help="Delete the selected element; what depends on it is shown before it goes.",
+        help="Delete the selected element; elements that depend on it are listed first.",
         also=("remove", "erase"),
     ),
 )

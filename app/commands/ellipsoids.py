@@ -44,7 +44,7 @@ COMMANDS = (
         checked=lambda w: bool(w.settings.value("ellipsoid/shown", False)),
         section="show",
         context=("bodies", "frames"),
-        help="The ellipsoid of the selected body or frame, else of the tool; it follows every movement.",
+        help="The ellipsoid of the selected body or frame, else of the tool, updated with every movement.",
     ),
     *(
         Command(

@@ -46,7 +46,7 @@ COMMANDS = (
         "F1",
         "help",
         section="find",
-        help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
+        help="Explain the item under the pointer: a button, a panel, a function, a field; search for anything else.",
         also=("manual", "documentation"),
     ),
     Command(
@@ -69,7 +69,7 @@ COMMANDS = (
             "",
             "play",
             section="find",
-            help=f"{tour.about} Each step waits until you did it; what you make is an ordinary document.",
+            help=f"{tour.about} Each step waits until you have done it; you work in an ordinary document.",
             also=("tour", "tutorial", "lesson"),
         )
         for tour in TOURS.values()
@@ -83,8 +83,8 @@ COMMANDS = (
         "pull",
         section="find",
         checked=lambda w: w.settings.shows_hands,
-        help="A hand shows for two seconds how a tool is used when it is taken for the first time. Switched on again, "
-        "it shows each once more.",
+        help="An animated hand shows for two seconds how a tool is used when you first choose it. Switching "
+        "this on again repeats every demonstration.",
     ),
     Command(
         "help.messages",

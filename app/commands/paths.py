@@ -49,17 +49,17 @@ COMMANDS = (
         when=lambda w: bool(_frame(w)),
         checked=lambda w: _frame(w) in w.scenery.paths,
         context=("bodies", "frames"),
-        help="Draw the path of the selected body's or frame's origin, else of the tool's, through every movement.",
+        help="Draw the path of the origin of the selected body or frame, else of the tool, during every movement.",
         also=("trace", "coupler curve", "locus", "trail", "orbit of a point"),
     ),
     Command(
         "view.trace_forget",
-        "Begin paths anew",
+        "Restart paths",
         forget,
         MENU,
         icon="repeat",
         when=lambda w: bool(w.scenery.paths),
-        help="Forget the paths drawn so far and go on from here.",
+        help="Clear the paths drawn so far and continue from here.",
     ),
     Command(
         "view.trace_end",
@@ -69,6 +69,6 @@ COMMANDS = (
         icon="clear",
         when=lambda w: bool(w.scenery.paths),
         context=("scene",),
-        help="Draw no paths any more.",
+        help="Remove all paths and stop drawing them.",
     ),
 )

@@ -53,10 +53,10 @@ _DAMPING = tuple(
         lambda w, key=key: w.runs.damp(key),
         f"{MENU}/Artificial damping",
         checked=lambda w, key=key: w.runs.damping == key,
-        help=f"Interactive dynamics: slow all motion down at {rate:g} per second, beside what the machine itself does. "
+        help=f"Interactive dynamics: damp all motion at {rate:g} per second, in addition to the machine's own damping. "
         "The status line and the name of the run say so."
         if rate
-        else "Interactive dynamics moves as a simulation does: nothing but the machine itself slows it down.",
+        else "Interactive dynamics moves as in a simulation: no damping is added to the machine's own.",
     )
     for key, (title, rate) in DAMPINGS.items()
 )
@@ -90,7 +90,7 @@ COMMANDS = (
         "simulate",
         toolbar="simulation",
         when=lambda w: _moves(w) and not w.runs.simulation.running,
-        help="Let the machine move under gravity and its forces, as set in the Simulation panel. "
+        help="Simulate the machine under gravity and its forces, as set in the Simulation panel. "
         "The run appears at once and plays while it is computed.",
         also=("run", "play", "solve", "analyse", "analyze", "start"),
     ),
@@ -102,7 +102,7 @@ COMMANDS = (
         "Shift+F5",
         "stop",
         when=lambda w: w.runs.simulation.running,
-        help="Stop; the motion until then stays as a run.",
+        help="Stop; the motion up to then is kept as a run.",
         also=("stop", "pause", "abort"),
     ),
     Command(
@@ -126,7 +126,7 @@ COMMANDS = (
         checked=lambda w: w.runs.follows,
         section="live",
         toolbar="simulation",
-        help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed anew: "
+        help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed again: "
         "plots and a ghost in the scene follow during the movement, the last runs stay faint.",
     ),
     Command(
@@ -141,7 +141,7 @@ COMMANDS = (
         section="live",
         toolbar="simulation",
         help="Run in real time, from the start and with the settings of the Simulation panel: drag any body to pull "
-        "it, pause, rearrange by hand, go on with the hand's speed. What moved is kept as a run.",
+        "it, pause, rearrange by hand, continue with the speed of the hand. The motion is kept as a run.",
     ),
     Command(
         "simulation.pause",
@@ -152,7 +152,7 @@ COMMANDS = (
         "pause",
         when=lambda w: w.runs.live,
         section="live",
-        help="Hold the interactive machine (Space), rearrange it by hand, and go on.",
+        help="Pause the interactive machine (Space), rearrange it by hand, and continue.",
     ),
     *_DAMPING,
     Command(
@@ -195,7 +195,7 @@ COMMANDS = (
         "rename",
         section="files",
         when=lambda w: w.session.runs.current is not None,
-        help="Write down what is to be said of the current run; it is kept with it.",
+        help="Write a note on the current run; it is saved with the run.",
     ),
     Command(
         "runs.clear",
@@ -206,7 +206,7 @@ COMMANDS = (
         "clear",
         section="files",
         when=lambda w: bool(w.session.runs.items),
-        help="Take all runs out of the list. Undo brings them back.",
+        help="Delete all runs in the list. Undo restores them.",
     ),
     *_KEEPING,
 )

@@ -41,13 +41,13 @@ TOOLS = {
     "connect": (
         "Connect",
         "C",
-        "Click two points and choose what is between them: a spring, a rod, a sensor …",
+        "Click two points and choose what connects them: a spring, a rod, a sensor …",
         ("mate", "constrain", "join", "attach", "assemble"),
     ),
     "measure": (
         "Measure",
         "M",
-        "Click two points: their distance and its parts along x, y and z are shown.",
+        "Click two points to show their distance and its components along x, y and z.",
         ("distance", "dimension", "ruler"),
     ),
 }
@@ -124,7 +124,7 @@ _FLIP = Command(
     icon="branch",
     section="draw",
     when=lambda w: w.stage.gestures.tool.id == "draw",
-    help="Fold the two links at the pin that was pointed at last over to their other branch. In Draw: V.",
+    help="Switch the two links at the pin pointed at last to their other branch. In Draw: V.",
     also=("other branch", "flip", "mirror a dyad", "other assembly mode"),
 )
 _ON_FACE = Command(
@@ -161,7 +161,7 @@ _TARGET_CURVE = Command(
     section="tools",
     checked=lambda w: w.stage.gestures.tool.id == "target_curve",
     help="Draw a curve in the working plane (of Draw; Tab takes the next one) with the button held, or click points; "
-    "Enter ends, Esc cancels. The panel Design finds linkages of which a point follows it.",
+    "Enter ends, Esc cancels. The panel Design finds linkages with a point that follows it.",
     also=("coupler curve", "path synthesis", "freehand", "sketch a path"),
 )
 COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP, _ON_FACE, _ON_THIS_FACE, _TARGET_CURVE)

@@ -151,7 +151,7 @@ COMMANDS = (
         section="none",
         when=lambda w: w.scenery.vectors_shown,
         context=("scene",),
-        help="Show no arrows any more.",
+        help="Hide all arrows.",
     ),
     Command(
         "view.trace_point",
@@ -190,7 +190,7 @@ COMMANDS = (
         icon="plot",
         section="plots",
         when=lambda w: w.session.runs.current is not None,
-        help="One more plot; channels chosen in the Plots panel go there.",
+        help="Add a plot; channels chosen in the Plots panel go there.",
     ),
     Command(
         "file.export_plots",

@@ -26,12 +26,12 @@ FLAGS = {
     "handles": ("All handles", "joints", "The handles of all joints; off: of the selected one and under the pointer."),
     "forces": ("Forces", "force", "Springs, dampers, arrows of forces and torques, junctions."),
     "sensors": ("Sensors", "sensor", "Dimension lines and gauges of sensors, with what they measure."),
-    "marks": ("Constraints and drivers", "lock", "Gears, held measurements and motors."),
+    "marks": ("Constraints and drivers", "lock", "Gears, sensors held at a value, and motors."),
     "mobility": (
-        "Freedoms and redundancies",
+        "Degrees of freedom and redundancies",
         "mobility",
-        "On the joints and bodies concerned, at every pose: constraints that are held twice or contradict, what moves "
-        "freely, directions that are lost at or near a singular pose.",
+        "On the joints and bodies concerned, at every pose: redundant or contradictory constraints, degrees "
+        "of freedom, directions lost at or near a singular pose.",
     ),
     "layers": (
         "Layers",
@@ -59,13 +59,13 @@ def _look(name: str) -> Run:
 COMMANDS = (
     Command(
         "view.keep",
-        "Keep this view…",
+        "Save this view…",
         lambda w: w.scenery.keep_view(),
         "View/Saved views",
         "",
         "view_iso",
         section="presets",
-        help="Give the present view a name, to look from there again.",
+        help="Save the present view under a name, to return to it later.",
     ),
     Command(
         "view.fit",
@@ -144,7 +144,7 @@ COMMANDS = (
             also=(f"{name} mode", f"{name} look", "theme"),
         )
         for name, title, icon, text in (
-            ("system", "As the system", "system", "Light or dark, as the system is set."),
+            ("system", "As the system", "system", "Light or dark, as set in the system."),
             ("light", "Light", "light", "Dark text on light ground."),
             ("dark", "Dark", "dark", "Light text on dark ground."),
         )

@@ -180,7 +180,7 @@ class FilmDialog(QDialog):
             fps = float(self.fps.currentText().replace(",", "."))
         except ValueError:
             raise KinetostatError(
-                f"“{self.fps.currentText()}” is no number of frames per second.", remedy="Give a number such as 30."
+                f"“{self.fps.currentText()}” is not a number of frames per second.", remedy="Give a number such as 30."
             ) from None
         look: LookName = "dark" if (self.look.currentData() or self._bench.theme.name) == "dark" else "light"
         return FilmSettings(
@@ -300,7 +300,7 @@ def _called(source: Record | Filmed) -> str:
 def _replaced(path: Path) -> str:
     """Return a note that a film of this name exists already; "" if none does."""
     there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
-    return f"{there.name} is there already and will be replaced." if there.is_file() else ""
+    return f"{there.name} exists already and will be replaced." if there.is_file() else ""
 
 
 def _row(*widgets: QWidget) -> QWidget:

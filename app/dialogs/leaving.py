@@ -75,7 +75,7 @@ class LeavingDialog(QDialog):
         font = question.font()
         font.setBold(True)
         question.setFont(font)
-        rest = Label("What is not ticked is lost.")
+        rest = Label("Items that are not checked are lost.")
         self.list = QListWidget()
         self.list.setAccessibleName("What would be lost")
         pictures = [*(["model"] if loss.of_document else []), *["simulate" for _ in loss.runs]]

@@ -68,7 +68,7 @@ class Entry(NamedTuple):
     def words(self, name: str) -> str:
         """Return the text of the entry's row, given the name that matched."""
         title = self.title if name in ("", self.title) else f"{name[:1].upper()}{name[1:]} — {self.title}"
-        now = "" if self.now else "    not possible now"
+        now = "" if self.now else "    not available now"
         return f"{title}      {self.place}{f'    {self.keys}' if self.keys else ''}{now}"
 
 
@@ -151,7 +151,7 @@ class CommandPalette(QFrame):
         found = self.found(typed)
         if typed.strip() and not found:
             found = [("", entry) for entry in self.nearest(typed)]
-            nearest = "; nearest:" if found else ", and nothing that is written like it."
+            nearest = "; nearest:" if found else ", and nothing similar."
             self._add(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
         for name, entry in found[:SHOWN]:
             self._add(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)

@@ -17,20 +17,20 @@ PARTS = {
         "3-D view",
         "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click sets the "
         "centre of orbits. A click selects; with the pointer at rest on a link its joint's handle appears: drag its "
-        "ring or arrow. A right click says what can be done with what is under the pointer. The cube turns the view, "
+        "ring or arrow. A right click offers the actions for the item under the pointer. The cube turns the view, "
         "the buttons beside it choose what is drawn.",
     ),
     "timeline": (
         "Timeline",
         "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and End go "
         "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before. Flags above the track mark where "
-        "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The lanes below "
-        "show in which mode friction, stops and limits of each joint are; a click goes to the instant, near a change "
+        "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The "
+        "lanes below show the friction and contact states of each joint; a click goes to the instant, near a change "
         "of colour exactly there. The words beneath the lanes name the colours; beside them all lanes are unfolded.",
     ),
     "status": (
         "Status line",
-        "What the tool in hand does, what is computed at the moment (with a button that stops it), and the degrees "
+        "What the chosen tool does, the computation in progress (with a button that stops it), and the degrees "
         "of freedom of the machine; the function Mobility says which motions they are.",
     ),
 }
@@ -102,7 +102,7 @@ inertia m that the machine shows at the joint when it first meets the stop, and 
 limits as p; a note of the run tells it. A <b>rigid</b> stop throws back at once: the speed after an impact is −e
 times the one before; bounces that become ever shorter end at rest.</p>
 <h4>Modes</h4>
-<p>Runs tell in which mode each of them is, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
+<p>Runs record the state of each of them, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
 backward; slide of a ball joint), saturated (at rest with all the friction there is, because others hold it), free (of a
 brake or clutch that has none); open, closed, leaving (of an
 elastic stop, on its way out without a force); free, at limit; overrun (loads are faster than the speed limit);

@@ -103,7 +103,7 @@ _FORCES = (
         "Add/Force",
         _TWO,
         _line("spring_damper"),
-        "A spring and a damper side by side between two points, relaxed as the machine stands.",
+        "A spring and a damper side by side between two points, relaxed in the present pose.",
     ),
     Connection(
         "spring",
@@ -112,7 +112,7 @@ _FORCES = (
         "Add/Force",
         _TWO,
         _line("spring"),
-        "A spring between two points, relaxed as the machine stands.",
+        "A spring between two points, relaxed in the present pose.",
         also=("elastic",),
     ),
     Connection(
@@ -132,7 +132,7 @@ _FORCES = (
         "Add/Force",
         _TWO,
         _line("series"),
-        "A spring and a damper one behind the other, without a mass between.",
+        "A spring and a damper in series, without a mass between them.",
     ),
     Connection(
         "line_force",
@@ -178,7 +178,7 @@ _FORCES = (
         "Add/Force",
         ("joint",),
         lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
-        "A spring and damper along a joint's coordinate, relaxed as the machine stands.",
+        "A spring and damper along a joint's coordinate, relaxed in the present pose.",
     ),
 )
 _CONSTRAINTS = (
@@ -199,7 +199,7 @@ _CONSTRAINTS = (
         "Add/Constraint",
         ("frame", "frame"),
         _rod("universal_rod"),
-        "A rod that stands on the first point with a universal joint.",
+        "A rod attached to the first point by a universal joint.",
     ),
     Connection(
         "gear",
@@ -237,7 +237,7 @@ _CONSTRAINTS = (
         "Add",
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
-        "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
+        "Moves a joint by a formula of time, a table or a recorded signal, starting at its present value.",
         also=(
             "motor",
             "actuator",
@@ -280,7 +280,7 @@ _JOINTS = tuple(
         "Add/Joint between two points",
         ("frame", "frame"),
         _joint(kind),
-        f"Connect two bodies by a {kind} joint: bring two points together, or join as they stand.",
+        f"Connect two bodies by a {kind} joint: bring two points together, or join them where they are.",
         joint=kind,
         own_frames=True,
         also=others_for(kind),

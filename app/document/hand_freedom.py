@@ -72,11 +72,9 @@ def held_by(session: Session, joint: str) -> str:
     if at.start == at.stop or free_speeds(session)[at].any():
         return ""
     if free_speeds(session, locks=False)[at].any():
-        return f"What is locked holds {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
+        return f"Locked parts hold {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
     if free_speeds(session, without_drivers=True, locks=False)[at].any():
         names = [each.name for each in session.model.expanded.drivers]
         some = f"drivers {listed(names)} hold" if len(names) > 1 else f"driver {names[0]} holds"
         return f"The {some} {joint}: it moves when the machine runs."
-    return (
-        f"Nothing moves {joint} as the machine stands: its loops hold it, or it is at a dead point; drag another joint."
-    )
+    return f"Nothing moves {joint} in this pose: its loops hold it, or it is at a dead point. Drag another joint."

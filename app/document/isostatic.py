@@ -25,7 +25,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
     """Apply the proposal after a check that the changed machine moves as before and has no redundant constraints."""
     found, model = proposed(session), session.model
     if found is None:
-        session.message.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
+        session.message.emit("hint", "This machine has no redundant constraints, as far as it has been analysed.")
         return
 
     def work(_progress: Any, _cancelled: Any) -> Model:
@@ -35,7 +35,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
 
     def apply(changed: Model) -> None:
         if session.model is not model:
-            session.message.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
+            session.message.emit("hint", "The model was edited meanwhile, so the proposal is computed again.")
         elif session.apply("Make isostatic", lambda _model: changed):
             session.message.emit("done", _message(found))
 
@@ -44,7 +44,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
             raise error
         session.message.emit("error", str(error))
 
-    job = jobs.start("Proving the proposal", work)
+    job = jobs.start("Checking the proposal", work)
     job.succeeded.connect(apply)
     job.failed.connect(failed)
 

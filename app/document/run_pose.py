@@ -57,7 +57,7 @@ class RunPose:
         self._told_about = run.settings
         missing = sorted(set(run.mech.q_names) - set(session.mech.q_names))
         words = f"{', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}"
-        what = f"Not there any more: {words}." if missing else "It has more coordinates now."
+        what = f"No longer there: {words}." if missing else "It has more coordinates now."
         session.message.emit("warning", f"The model was changed since this run. {what} The others are shown.")
 
 

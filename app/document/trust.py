@@ -10,8 +10,9 @@ from core.errors import CodeRefused
 from core.files import Trusted
 
 WORDS = (
-    "If you trust who made {}, you can let it run its code: it can then read, change and send all that you can on this "
-    "computer. That holds for the file as it is now, while it is open."
+    "If you trust the author of {}, you can let it run its code: it can then read, change and send "
+    "everything that you can on this computer. The permission holds for the present content of the file, "
+    "while it is open."
 )
 
 

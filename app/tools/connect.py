@@ -186,7 +186,7 @@ def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[Stat
             return
         if state.menu is not None:
             state.menu.close()
-        view.session.message.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: point again.")
+        view.session.message.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again.")
         _say(view)
 
     return heard
@@ -481,7 +481,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
         _say(view)
     elif KEYS[letter] == "flip":
         state.flipped = not state.flipped
-        view.say("The axes meet the other way round." if state.flipped else "")
+        view.say("The axes now meet in the opposite direction." if state.flipped else "")
     else:
         state.meant = "" if state.meant == KEYS[letter] else KEYS[letter]
     view.gestures.again()

@@ -43,7 +43,7 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
                 wanted = max(round(wanted / SNAP["length"]), 1) * SNAP["length"]
             closed = trial.take(without_noise(wanted))
             _show(view, trial)
-            farther = "" if closed else "  the loops close no farther"
+            farther = "" if closed else "  the loops do not close beyond this"
             notes.show_value(view.settings.shown(trial.length, "length") + farther, pointer.x, pointer.y)
     finally:
         notes.clear()

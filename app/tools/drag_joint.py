@@ -25,8 +25,8 @@ SNAP = {"angle": radians(5.0), "length": 0.01}
 WORDS = {
     "free": "reached",
     "limit": "at a limit",
-    "unreachable": "out of reach: the loop does not let it go farther",
-    "singular": "dead point: here it does not decide how the others move; drag another joint of the loop",
+    "unreachable": "out of reach: the loop does not allow it",
+    "singular": "dead point: here it does not determine the others; drag another joint of the loop",
 }
 """Text of the hint line for each state of a handle."""
 SHORT = {"free": "", "limit": "  limit", "unreachable": "  no farther", "singular": "  dead point"}

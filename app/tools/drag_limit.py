@@ -70,7 +70,7 @@ def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
     """Return the document's joint, and the reason why its limit cannot be dragged ("" if it can)."""
     joint = next((each for each in view.session.model.joints if each.name == part.joint), None)
     if joint is None:
-        return None, f"The limits of {part.joint} stand in the table or file that brought it: change them there"
+        return None, f"The limits of {part.joint} are defined in its table or file: change them there"
     bound = getattr(joint.limits[int(part.coordinate or 0)], part.bound)
     if isinstance(bound, str):
         return joint, f"This limit is the formula {bound}: change it in the form of {part.joint}"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 GHOST = "connect"
 HELP = {
-    "assemble": "Bring the second point onto the first; what the ground holds stays where it is.",
+    "assemble": "Bring the second point onto the first; grounded bodies stay in place.",
     "here": "One joint at the first point; nothing moves.",
-    "apart": "The joint with both points as they are, marked in the scene: what moves next closes it.",
+    "apart": "Leave both points where they are; the open joint is marked, and the next movement closes it.",
 }
 
 

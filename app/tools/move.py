@@ -101,7 +101,7 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
     if found.at_limits:
         why = f"{', '.join(found.at_limits)} at the limit"
     elif far and session.locked:
-        why = f"{', '.join(sorted(session.locked))} locked: K lets it go"
+        why = f"{', '.join(sorted(session.locked))} locked: K unlocks it"
     elif far and stands_still(session.mech, session.q, session.p, body, local):
         why = "dead point: no motion of the machine moves it from here, pull another body"
     view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")

@@ -45,7 +45,7 @@ TOUR = Tour(
         Step(
             "Drag the crank",
             "Press W for the Move tool (Esc leaves Draw first) and drag the first link around. All others follow, as "
-            "the loop demands. Where it will not go on, it stands at a dead point.",
+            "the loop demands. Where it stops, it is at a dead point.",
             lambda seen: seen.moved > MOVED,
             "That is its only motion. The status line says so: 1 degree of freedom.",
         ),
@@ -66,7 +66,7 @@ TOUR = Tour(
         Step(
             "A motor, and let it run",
             "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
-            "plays and pauses. A run that ends early says where the loop closes no farther: shorten the first link.",
+            "plays and pauses. A run that ends early says where the loop no longer closes: shorten the first link.",
             _driven,
             "The run plays on the timeline below the scene.",
         ),

@@ -35,12 +35,12 @@ TOUR = Tour(
         ),
         Step(
             "Its equations of motion",
-            "Run Euler–Lagrange dynamics in symbols. Every entry was proved against the numbers before it is shown.",
+            "Run Euler–Lagrange dynamics in symbols. Every entry is checked numerically before it is shown.",
             lambda seen: "symbolic_dynamics" in seen.asked,
             "Right-click a card to copy it as LaTeX or Python.",
         ),
         Step(
-            "How they come about",
+            "How they are derived",
             "Run Derivation step by step; then Tools ▸ Derivation ▸ Derivation replay shows each step in the scene.",
             lambda seen: "derivation" in seen.asked or seen.bench.panels.deriving,
             "The same works for every arm you open.",

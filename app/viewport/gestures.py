@@ -159,7 +159,7 @@ class Gestures(Generic[V]):
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
         self.cancel()
-        self._session.message.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
+        self._session.message.emit("hint", "The document was changed meanwhile, so the drag was cancelled.")
 
     def _step(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running

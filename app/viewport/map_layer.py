@@ -268,7 +268,7 @@ class MapLayer:
         found: WorkspaceMap = self.shown.result.map
         session = self._session
         if tuple(session.mech.q_names) != found.names:
-            session.message.emit("warning", "This map belongs to another machine. Ask for it again.")
+            session.message.emit("warning", "This map belongs to another machine. Compute it again.")
             return False
         session.preview(q=found.q[sample])
         session.commit(f"Pose of {self.shown.result.title[:1].lower()}{self.shown.result.title[1:]}")

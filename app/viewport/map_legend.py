@@ -64,7 +64,7 @@ class MapLegend(QFrame):
         self.size_label.setProperty("muted", True)
         self.bar = _Bar()
         self.note = Note()
-        self.update_button = QPushButton("Update", toolTip="Ask for the same map of the machine as it is now")
+        self.update_button = QPushButton("Update", toolTip="Compute the same map for the present machine")
         self.update_button.clicked.connect(self._renew)
         self._hide = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Hide this map")
         self._hide.setIconSize(QSize(12, 12))

@@ -156,7 +156,7 @@ class MobilityLayer:
         """Show an error instead of marks (called in the thread)."""
         asked = self._asked
         if asked is not None:
-            self._answer = asked, Diagnosis((), None, f"The marks could not be made: {error}")
+            self._answer = asked, Diagnosis((), None, f"The marks could not be computed: {error}")
 
     def _look(self) -> None:
         """Take a result from the thread."""

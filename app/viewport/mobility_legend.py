@@ -48,7 +48,7 @@ def lines(diagnosis: Diagnosis) -> Iterator[Line]:
         yield Line(several, "redundant", _refs(of("redundant")))
     yield from (Line(f"{mark.text}.", "conflict", _refs((mark,))) for mark in of("conflict"))
     if found.singular:
-        text = f"singular pose: {found.at_pose} freedoms of velocity"
+        text = f"singular pose: {found.at_pose} instantaneous degrees of freedom"
         yield Line(text, "singular", _refs(of("singular")))
     elif lost := of("singular"):
         gone = [mark for mark in lost if not mark.share]

@@ -39,5 +39,5 @@ class OpenMarks:
         shown = self._view.settings.shown
         apart = [shown(joint.gap.distance, "length")] if joint.gap.distance > 0.0 else []
         apart += [shown(joint.gap.angle, "angle")] if joint.gap.angle > 0.0 else []
-        words = f"{joint.name} is apart: {', '.join(apart)}"
+        words = f"{joint.name} is open: {', '.join(apart)}"
         return f"{words}\nDrag a part to close it, or Edit ▸ {CLOSE}" if first else words

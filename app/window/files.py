@@ -256,7 +256,7 @@ class Documents(QObject):
             choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
             choices |= {"Save as…": lambda: self.ask_save_as()}
             if path == self._session.path:
-                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self.compare}
+                choices |= {"Reload (undo returns to mine)": self.reload, "Compare": self.compare}
             self._telling.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
         if not self._session.save(path, over=over, backup=self._bench.settings.keeps_older):
@@ -311,7 +311,7 @@ class Documents(QObject):
         self.lock.hold(path)
         self._shared = None
         if self.lock.holder is not None and path is not None:
-            words = f"{path.name} is open {self.lock.holder.words}, too. Whoever saves last would win: saving asks."
+            words = f"{path.name} is open {self.lock.holder.words}, too. The last save would win, so saving asks first."
             self._telling.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
         else:
             self._telling.notices.remove(SHARED)
@@ -360,7 +360,7 @@ class Documents(QObject):
         if not done:
             return False
         if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
-            self._session.message.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
+            self._session.message.emit("error", f"Runs are saved with {SUFFIX} files only. Save the machine as one.")
             return False
         self._telling.notices.remove(KEEPING)
         return self._written(wanted.runs)

@@ -106,7 +106,9 @@ class OutsideChanges(QObject):
             self._ask(self._session.sources.changed())
         elif self._documents.take_over(found, "Changed outside"):
             name = found.path.name
-            self._session.message.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
+            self._session.message.emit(
+                "done", f"{name} was changed by another program and read again. Undo returns to the version before."
+            )
 
     # ------------------------------------------------------------------------------- telling
 
@@ -114,11 +116,11 @@ class OutsideChanges(QObject):
         if not changed:
             return
         names = ", ".join(path.name for path in changed[:3])
-        words = f"Another program changed {names}, and there are changes of yours that are not saved.{more}"
+        words = f"Another program changed {names}, and you have changes that are not saved.{more}"
         if not self._session.unsaved:
             words = f"Another program changed {names}.{more}"
         choices = {
-            "Reload (mine stays in undo)": self.reload,
+            "Reload (undo returns to mine)": self.reload,
             "Keep mine": self.keep_mine,
             "Save as…": lambda: self._documents.ask_save_as(),
             "Compare": self.compare,
@@ -136,7 +138,7 @@ class OutsideChanges(QObject):
             words = f"{path.name} was deleted or moved by another program. The machine is still open here, unsaved."
             choices = {"Save": lambda: documents.save(), "Save as…": lambda: documents.ask_save_as()}
         else:
-            words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
+            words = f"{path.name}, which this machine includes, was deleted or moved. Its content as read stays here."
             choices = {"All right": lambda: True}
         self._telling.notices.tell(GONE, "warning", words, choices)
 
@@ -174,7 +176,7 @@ def difference_table(found: Opened, mine: Model) -> Table:
         for each in differences(found.model, mine)
     ]
     columns = (Column("Element"), Column("Field"), Column("Mine"), Column("In the file"))
-    note = f"{counted(len(rows), 'difference')}." if rows else "The file says the same as the machine here."
+    note = f"{counted(len(rows), 'difference')}." if rows else "The file and the machine here are the same."
     return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)
 
 

@@ -33,7 +33,7 @@ SOON = 1000
 """Milliseconds after a change until the copy is written."""
 LOOK = 100
 """Milliseconds between two checks for news of the writing thread."""
-CANNOT = "Unsaved work is not safe from a crash for now, no copy of it can be written: "
+CANNOT = "Unsaved work is not safe from a crash for now, since no copy of it can be written: "
 
 
 class Recovery(QObject):
@@ -239,7 +239,7 @@ class Recovery(QObject):
         try:
             gone = recovery_copies.discard(left)
         except OSError as error:
-            self._session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
+            self._session.message.emit("error", f"{left.copy} cannot be deleted: {error.strerror}.")
             return
         self._discarded.append(gone)
         self._answered(tuple(each for each in self._left if each != left))

@@ -46,13 +46,13 @@ class SavedViews:
     def ask_name(self) -> None:
         """Ask for a name and save the present view under it."""
         first = next(name for k in range(1, len(self.views) + 2) if (name := f"View {k}") not in self.views)
-        name, agreed = QInputDialog.getText(self._view.widget, "Keep this view", "Name of the view", text=first)
+        name, agreed = QInputDialog.getText(self._view.widget, "Save this view", "Name of the view", text=first)
         if agreed and name.strip():
             self.keep(name.strip())
 
     def keep(self, name: str) -> None:
         """Save the present view under a name, replacing one of that name."""
-        self._put(f"Keep view {name}", {**self.views, name: self._view.viewpoint.goal})
+        self._put(f"Save view {name}", {**self.views, name: self._view.viewpoint.goal})
 
     def delete(self, name: str) -> None:
         """Delete a view, as an undo step."""

@@ -76,7 +76,7 @@ class StartPage(QFrame):
         self._life.close()
 
     def _head(self) -> QHBoxLayout:
-        title = Label("What shall it be?")
+        title = Label("What would you like to make?")
         font = title.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
         title.setFont(font)

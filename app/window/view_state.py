@@ -47,7 +47,7 @@ class Surroundings:
                 try:
                     put(kept[name])
                 except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
-                    words = f"What was kept of the {name} cannot be used; they begin anew."
+                    words = f"What was kept of the {name} cannot be used; they start from the defaults."
                     self._session.message.emit("hint", words)
 
     # ------------------------------------------------------------------------------- camera

@@ -73,7 +73,7 @@ def test_exit_codes_tell_whether_all_rows_failed(stone, tmp_path, capsys):
         (("--grid", "mm=1,2"), "Nothing that can vary is called 'mm'"),
         (("--grid", "m=1:2:x"), "'x' is no number of values"),
         (("--sample", "m=normal(2)"), "normal takes 2 numbers"),
-        (("--grid", "m=1", "--resume"), "--resume goes on with an .h5 file"),
+        (("--grid", "m=1", "--resume"), "--resume continues an .h5 file"),
         (("--grid", "m=1", "-o", "a.txt"), "neither .h5"),
         (("--grid", "m=1", "--cores", "x"), "neither a number of cores nor all"),
         ((), "Nothing varies"),

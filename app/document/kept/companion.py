@@ -174,9 +174,9 @@ def read(folder: Path) -> Kept | None:
         return understood(json.loads(source.text))
     except (ValueError, RecursionError) as error:
         raise FileError(
-            f"What was kept with the machine cannot be understood: {error}.",
+            f"The runs and views saved with the machine cannot be read: {error}.",
             file=str(file),
-            remedy="The machine itself is not concerned. Move the file away.",
+            remedy="The machine itself is not affected. Move the file away.",
         ) from None
 
 
@@ -184,7 +184,7 @@ def understood(content: Any, *, anywhere: bool = False) -> Kept:
     """Parse the content of `session.json`; `anywhere`: files may be in other folders (for a list of our own). Raises
     ValueError."""
     if not isinstance(content, dict) or content.get("kinetostat session") is None:
-        raise ValueError("it is no list of runs")
+        raise ValueError("it is not a list of runs")
     if number(content["kinetostat session"]) > VERSION:
         raise ValueError("it was written by a newer version of the program")
     rows = content.get("runs", [])
@@ -198,7 +198,7 @@ def understood(content: Any, *, anywhere: bool = False) -> Kept:
 
 def _run(row: Any, anywhere: bool) -> KeptRun:
     if not isinstance(row, dict):
-        raise ValueError(f"{str(row)[:40]!r} is no run")
+        raise ValueError(f"{str(row)[:40]!r} is not a run")
     file, color, since = text(row.get("file")), text(row.get("colour")), row.get("from")
     if not _RUN.fullmatch(os.path.basename(file) if anywhere else file):
         raise ValueError(f"{file[:40]!r} cannot be the file of a run")
@@ -219,7 +219,7 @@ def number(value: Any) -> float:
         with contextlib.suppress(OverflowError):
             if math.isfinite(value):
                 return float(value)
-    raise ValueError(f"{str(value)[:40]!r} is no number")
+    raise ValueError(f"{str(value)[:40]!r} is not a number")
 
 
 def text(value: Any) -> str:
@@ -232,5 +232,5 @@ def view_of(kept: Mapping[str, Any]) -> View:
     x, y, z = map(number, kept["target"])
     distance = number(kept["distance"])
     if distance <= 0.0:
-        raise ValueError("the eye is not away from what it sees")
+        raise ValueError("the camera is at the point that it looks at")
     return View((x, y, z), distance, number(kept["azimuth"]), number(kept["elevation"]), bool(kept["parallel"]))

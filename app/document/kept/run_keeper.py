@@ -25,8 +25,11 @@ from core.simulation import Run
 
 KEEP = "runs/keep"
 KEEPS = {
-    "always": ("Always", "Saving a machine saves its runs beside it, in a folder name.runs."),
-    "ask": ("Ask above 200 MB", "Saving a machine saves its runs in a folder name.runs; of larger ones it is asked."),
+    "always": ("Always", "Saving a machine saves its runs next to it, in a folder name.runs."),
+    "ask": (
+        "Ask above 200 MB",
+        "Saving a machine saves its runs in a folder name.runs, after a question if they are larger.",
+    ),
     "never": ("Never", "Runs are not kept with the machine, and leaving it does not ask for them."),
 }
 """Settings for when runs are saved with the machine: title, explanation."""

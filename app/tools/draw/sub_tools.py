@@ -481,8 +481,8 @@ class Motor(SubTool):
     short = "Motor"
     icon = "driver"
     also = ("crank input", "rotary input")
-    help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
-    words = ("click a pin or guide; a motor that is there goes",)
+    help = "Click a pin or guide: a motor turns it once a second. Click again to remove the motor."
+    words = ("click a pin or guide; an existing motor is removed",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """Add a motor, or remove it."""
@@ -511,7 +511,7 @@ def _kept_from_turning(hand: Hand, joint: str) -> str:
     if found is None or joint not in pins or found.turns:
         return ""
     which = f"As a {found.type} it" if isinstance(found, FourBar) else "It"
-    return f" {which} cannot turn fully, the run ends where the loop closes no farther: make this link shorter."
+    return f" {which} cannot turn fully, the run ends where the loop no longer closes: make this link shorter."
 
 
 SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(

@@ -39,7 +39,7 @@ TAGS = {
     "length": "Length: click to type a value, a formula or name = value; drag to slide",
     "angle": "Angle: click to type it",
     "distance": "Distance of two pins on the ground: click to type it",
-    "lock": "Padlock: a shut one holds this length while pins are dragged",
+    "lock": "Padlock: closed, it keeps this length while pins are dragged",
     "motor": "Motor: click to turn this pin once a second",
     "branch": "The other branch of these two links: click it, or press V",
 }
@@ -156,7 +156,7 @@ def _locked_at(hand: Hand, point: Point) -> str:
 def _refused(hand: Hand, locked: str) -> Gesture:
     """Refuse to drag a pin of a locked link, with a message."""
     yield
-    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K lets it go.")
+    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K unlocks it.")
     while (yield) is not None:
         pass
 
@@ -194,7 +194,7 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
             slow += slow >= 2 or time.thread_time() - began > QUICK
             hand.dragged = (goal if follows else point), goal
             hand.view.say(
-                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+                "Changing the geometry: lengths beside the pin follow, a closed padlock keeps one · Esc cancels"
             )
     finally:
         hand.dragged = None
@@ -239,7 +239,7 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
                     value = asked
                     hand.view.say(SLIDES)
                 except KinetostatError:  # the machine stays as it was
-                    hand.view.say(f"The loops close no farther: {tag.name} stays as it is · Esc cancels")
+                    hand.view.say(f"The loops do not close beyond this: {tag.name} stays as it is · Esc cancels")
     finally:
         session.cancel()
     if slides:

@@ -76,7 +76,7 @@ def typed_ratio(text: str) -> float | tuple[float, float]:
         return float(text.replace("−", "-"))
     except ValueError:
         raise ExpressionError(
-            f"'{text}' is no ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
+            f"'{text}' is not a ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
         ) from None
 
 

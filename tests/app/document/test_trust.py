@@ -42,7 +42,7 @@ def test_a_refused_file_is_opened_when_the_person_allows_it(bench, tmp_path):
     words = bench.window.messages.text
     assert "stranger.xacro:3" in words
     assert "'a'.encode().hex()" in words
-    assert "read, change and send all that you can on this computer" in words
+    assert "read, change and send everything that you can on this computer" in words
     assert "--trust-code" not in words
     allow(bench)
     assert bodies(bench) == ["l61"]

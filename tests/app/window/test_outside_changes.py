@@ -14,7 +14,7 @@ from tests.files.test_file_contents import write_tetrahedron
 
 EXAMPLES = {example.name: example.path for example in examples()}
 CHANGED, GONE, SHARED = "changed outside", "deleted outside", "shared file"
-RELOAD, COMPARE, MINE = "Reload (mine stays in undo)", "Compare", "Keep mine"
+RELOAD, COMPARE, MINE = "Reload (undo returns to mine)", "Compare", "Keep mine"
 
 
 def change(model, value):
