@@ -89,10 +89,10 @@ def obstacle_to_window() -> str:
         require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
     except KinetostatError as error:
         return str(error)
-    return _silent_screens(platform)
+    return _unreachable_display_message(platform)
 
 
-def _silent_screens(platform: str) -> str:
+def _unreachable_display_message(platform: str) -> str:
     """Return the message for the case that no display server Qt would try can be reached, which would end the program;
     else "".
 

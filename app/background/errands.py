@@ -29,7 +29,7 @@ class Errands(QObject):
         self._take: dict[int, Take] = {}
         self._number = 0
         self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._deliver_results)
 
     def do(self, work: Callable[[], Any], take: Take) -> None:
         """Run `work` in the thread after all queued functions, then call `take` with its result in the
@@ -37,7 +37,7 @@ class Errands(QObject):
         self._number += 1
         self._take[self._number] = take
         self._worker = self._worker or Worker(self._name, lambda error: None)
-        self._worker.do(_errand(self._number, work, self._done))
+        self._worker.do(_as_errand(self._number, work, self._done))
         self._timer.start()
 
     def wait(self) -> None:
@@ -55,7 +55,7 @@ class Errands(QObject):
             worker.drop()
             worker.close()
 
-    def _look(self) -> None:
+    def _deliver_results(self) -> None:
         """Deliver finished results. Raises the error that the work raised."""
         while self._take and not self._done.empty():
             number, found, error = self._done.get()
@@ -68,7 +68,7 @@ class Errands(QObject):
                 take(found)
 
 
-def _errand(number: int, work: Callable[[], Any], done: queue.SimpleQueue[tuple[int, Any, Exception | None]]) -> Any:
+def _as_errand(number: int, work: Callable[[], Any], done: queue.SimpleQueue[tuple[int, Any, Exception | None]]) -> Any:
     def errand() -> None:
         try:
             done.put((number, work(), None))

@@ -56,7 +56,7 @@ class Guard:
             self._tell("error", str(error))
             return
         details = "".join(traceback.format_exception(error))
-        place = _log_place()
+        place = _log_location()
         _log.error(details)
         self._tell(
             "error",
@@ -71,7 +71,7 @@ class Guard:
         if threading.current_thread() is threading.main_thread():
             self.report(error)
         else:  # widgets belong to the window's thread
-            _log_place()
+            _log_location()
             _log.error("".join(traceback.format_exception(error)))
 
 
@@ -82,7 +82,7 @@ class _Log(RotatingFileHandler):
         """Ignore errors of writing the log."""
 
 
-def _log_place() -> str:
+def _log_location() -> str:
     """Return the place where details are logged: the log file, opened at first need, or the terminal if there
     is none."""
     if not _log.handlers:

@@ -76,14 +76,14 @@ def write_entry(command: Sequence[str]) -> list[str]:
     home = data_home()
     for file in FILES:
         _require_ours(home / file)
-    before = _present(home)
-    made = _record(home)
+    before = _present_paths(home)
+    made = _recorded_paths(home)
     texts = {ICON: icon(), TYPE: mime_type(), ENTRY: entry(command, made)}
     _write_all(home, texts)
     lines = ["Registered Kinetostat for this user:", *(f"  {home / file} ({FILES[file]})" for file in texts)]
-    lines += [_updated(home, each) for each in UPDATERS]
+    lines += [_run_updater(home, each) for each in UPDATERS]
     _refresh_icons(home)
-    made = sorted({*made, *(_present(home) - before - set(FILES))})
+    made = sorted({*made, *(_present_paths(home) - before - set(FILES))})
     _write_all(home, {ENTRY: entry(command, made)})
     return [*lines, f"It starts {' '.join(command)}", "To undo this: kinetostat --unregister"]
 
@@ -92,19 +92,19 @@ def remove_entry() -> list[str]:
     """Remove the files that carry our mark, and the folders and caches created for them; returns the lines to
     report."""
     home = data_home()
-    made = _record(home)
+    made = _recorded_paths(home)
     present = [home / file for file in FILES if (home / file).is_file()]
     ours = [place for place in present if _is_ours(place)]
     others = [f"{place} was not written by kinetostat --register: it stays." for place in present if place not in ours]
     if not ours:
         return [f"Nothing is registered in {home}.", *others]
     for place in ours:
-        with _in_words(place, "removed"):
+        with _reporting_errors(place, "removed"):
             place.unlink()
     lines = ["Removed:", *(f"  {place} ({FILES[place.relative_to(home).as_posix()]})" for place in ours), *others]
     for each in UPDATERS:
         if any((home / each.folder).glob(each.sources)):
-            lines.append(_updated(home, each))
+            lines.append(_run_updater(home, each))
         else:
             _remove_caches(home, made, each.folder)
     _refresh_icons(home)
@@ -139,8 +139,8 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
         "Name": "Kinetostat",
         "GenericName": "Robots and mechanisms",
         "Comment": "Design, study and teach robots and mechanisms",
-        "TryExec": _value(command[0]),
-        "Exec": f"{_value(' '.join(map(_quoted, words)))} %f",
+        "TryExec": _escaped_value(command[0]),
+        "Exec": f"{_escaped_value(' '.join(map(_quoted_exec_word, words)))} %f",
         "Icon": "kinetostat",
         "Terminal": "false",
         "Categories": "Science;Engineering;Robotics;",
@@ -153,13 +153,13 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
     return "\n".join([f"# {SIGN}", "[Desktop Entry]", *(f"{key}={value}" for key, value in rows.items()), ""])
 
 
-def _quoted(word: str) -> str:
+def _quoted_exec_word(word: str) -> str:
     """Quote a word for the key Exec, in which % starts a code."""
     escaped = re.sub(r'(["`$\\])', r"\\\1", word)
     return f'"{escaped}"'.replace("%", "%%")
 
 
-def _value(text: str) -> str:
+def _escaped_value(text: str) -> str:
     """Escape a text for use as the value of a key."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
@@ -192,7 +192,7 @@ def icon() -> str:
 
 
 @contextlib.contextmanager
-def _in_words(place: Path, done: str) -> Iterator[None]:
+def _reporting_errors(place: Path, done: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -204,7 +204,7 @@ def _in_words(place: Path, done: str) -> Iterator[None]:
 
 
 def _is_ours(place: Path) -> bool:
-    with _in_words(place, "read"):
+    with _reporting_errors(place, "read"):
         text = place.read_bytes()
     return any(sign.encode() in text for sign in (SIGN, SIGN.replace("--", "- -")))
 
@@ -225,7 +225,7 @@ def _write_all(home: Path, texts: dict[str, str]) -> None:
     try:
         for file, text in texts.items():
             place = home / file
-            with _in_words(place, "written"):
+            with _reporting_errors(place, "written"):
                 missing = [each for each in (*reversed(place.parents), place) if not os.path.lexists(each)]
                 folders += [each for each in missing if each != place]
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -251,7 +251,7 @@ def _replace(place: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def _present(home: Path) -> set[str]:
+def _present_paths(home: Path) -> set[str]:
     """Return the folders and files that registering may create and that exist now, relative to the data home."""
     found = {Path(file).parent for file in FILES}
     found |= {folder for each in found for folder in each.parents if folder != Path()}
@@ -261,7 +261,7 @@ def _present(home: Path) -> set[str]:
     return there
 
 
-def _record(home: Path) -> list[str]:
+def _recorded_paths(home: Path) -> list[str]:
     """Return the folders and caches that an earlier registration created."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         text = (home / ENTRY).read_text(encoding="utf-8")
@@ -275,14 +275,14 @@ def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
     for each in made:
         place = home / each
         if each.partition("/")[0] == folder and place.is_file() and not place.is_symlink():
-            with _in_words(place, "removed"):
+            with _reporting_errors(place, "removed"):
                 place.unlink()
 
 
 # ------------------------------------------------------------------------------------------ caches
 
 
-def _updated(home: Path, updater: Updater) -> str:
+def _run_updater(home: Path, updater: Updater) -> str:
     """Run a program that updates caches and return the line to report."""
     found = program(updater.program)
     command = f"{updater.program} {home / updater.folder}"

@@ -71,7 +71,7 @@ def command(
     **options: Any,
 ) -> None:
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
-    run = _run(model_file, options)
+    run = _run_to_film(model_file, options)
     from viz.film.film import shoot
     from viz.film.run_footage import FollowedPoint, footage
 
@@ -80,16 +80,16 @@ def command(
         run,
         turn=radians(turn),
         paths=[FollowedPoint(name) for name in followed],
-        arrows=_wanted(run.model, arrows),
+        arrows=_requested_vectors(run.model, arrows),
         **filmed,
     )
     count = shoot(
-        made, output, fps=options["fps"], size=size, look=look, progress=_progress if sys.stderr.isatty() else None
+        made, output, fps=options["fps"], size=size, look=look, progress=_show_progress if sys.stderr.isatty() else None
     )
     say(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
 
 
-def _run(file: str, options: dict[str, Any]) -> Any:
+def _run_to_film(file: str, options: dict[str, Any]) -> Any:
     """Return the run of an HDF5 file, or the run of a model after simulating it."""
     from core.simulation import Run, simulate
     from core.simulation.machine_code.supply import telling
@@ -116,7 +116,7 @@ def _run(file: str, options: dict[str, Any]) -> Any:
     return run
 
 
-def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
+def _requested_vectors(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     """Return the requested vectors: those of one element, or of all elements that have some."""
     from viz.scene.vectors import possible
 
@@ -134,5 +134,5 @@ def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     return found
 
 
-def _progress(part: float) -> None:
+def _show_progress(part: float) -> None:
     say_progress(f"{100 * part:3.0f} %", end=part >= 1.0)

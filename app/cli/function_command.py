@@ -82,17 +82,17 @@ def command_of(function: Function) -> click.Command:
         help="Write the result: .txt, .json, .csv, .tex, .py, formulas as .c or .wl, a picture as .png.",
     )(decorated)
     for option in reversed(function.options):
-        decorated = _parameter(option)(decorated)
+        decorated = _click_option(option)(decorated)
     if function.argument:
         decorated = click.argument(BEHIND, metavar=f"[{function.argument.upper()}]", required=False)(decorated)
     decorated = FILE(decorated)
     return click.command(function.command, help=function.help, short_help=function.summary)(decorated)
 
 
-def _parameter(option: Option) -> Any:
+def _click_option(option: Option) -> Any:
     """Return the click option for an option of a function; its value is checked by the catalogue."""
     name = f"--{option.id.replace('_', '-')}"
-    text = _help(option)
+    text = _option_help(option)
     if isinstance(option, Flag):
         return click.option(f"{name}/--no-{option.id.replace('_', '-')}", option.id, default=None, help=text)
     if isinstance(option, Choice):
@@ -101,7 +101,7 @@ def _parameter(option: Option) -> Any:
     return click.option(name, option.id, multiple=option.many, default=None, metavar=metavar, help=text)
 
 
-def _help(option: Option) -> str:
+def _option_help(option: Option) -> str:
     from core.model.units.units import SI
 
     text = f"{option.help or option.title}."
@@ -138,27 +138,27 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
 
-    wrong = _errors(result)
+    wrong = _error_parts(result)
     write_pictures(result, machine)
     if output:
-        _write(output, result, machine)
+        _write_result(output, result, machine)
     elif as_json:
         say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
-    elif (rest := _without(result, wrong)) is not None:
+    elif (rest := _without_parts(result, wrong)) is not None:
         say(rest.to_text(degrees=True))
     for each in wrong:
         say(f"Error: {each.to_text()}", err=True)
     return 1 if wrong else 0
 
 
-def _errors(result: Result) -> list[Result]:
+def _error_parts(result: Result) -> list[Result]:
     """Return the parts of a result that report errors."""
     from core.functions.results import Message, leaves
 
     return [part for part in leaves(result) if isinstance(part, Message) and part.severity == "error"]
 
 
-def _without(result: Result, parts: list[Result]) -> Result | None:
+def _without_parts(result: Result, parts: list[Result]) -> Result | None:
     """Return a result without some of its parts; None if nothing is left."""
     from dataclasses import replace
 
@@ -166,11 +166,11 @@ def _without(result: Result, parts: list[Result]) -> Result | None:
 
     if result in parts or not isinstance(result, Report):
         return None if result in parts else result
-    left = tuple(rest for part in result.parts if (rest := _without(part, parts)) is not None)
+    left = tuple(rest for part in result.parts if (rest := _without_parts(part, parts)) is not None)
     return replace(result, parts=left) if left else None
 
 
-def _write(path: str, result: Result, machine: Any) -> None:
+def _write_result(path: str, result: Result, machine: Any) -> None:
     from pathlib import Path
 
     from core.files.source import write_whole

@@ -139,18 +139,18 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     values: dict[str, float] = {}
     for name, text in coordinates:
         own = aliases.get(name, name)
-        if _unknown(mech, own):
-            remedy = _near(name, [*known, *sorted(names)])
+        if _is_unknown_name(mech, own):
+            remedy = _similar_names(name, [*known, *sorted(names)])
             raise click.UsageError(f"There is no coordinate or parameter '{name}'. {remedy}")
         values |= named_quantities(mech, "q", own, text, model.values(), f"{name}={text}")
     if not values:
         return machine
     q = mech.move(machine.q, values, exact=True)
-    _tell_limits(mech, q)
+    _report_passed_limits(mech, q)
     return dataclasses.replace(machine, q=q)
 
 
-def _unknown(mech: Any, name: str) -> bool:
+def _is_unknown_name(mech: Any, name: str) -> bool:
     """Return True if a name is neither a coordinate nor a joint."""
     from core.constraints.named_values import meant_by
 
@@ -160,7 +160,7 @@ def _unknown(mech: Any, name: str) -> bool:
         return name.removesuffix(".q") not in mech.joint_names
 
 
-def _near(name: str, names: Sequence[str]) -> str:
+def _similar_names(name: str, names: Sequence[str]) -> str:
     return near_misses(name, names).replace("There is:", "There are:")
 
 
@@ -178,7 +178,7 @@ def named_quantities(
         meant = meant_by(mech.compiled, which, name)
     except KinetostatError as error:
         known = mech.q_names if which == "q" else mech.v_names
-        remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _near(name, known)
+        remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _similar_names(name, known)
         raise click.UsageError(f"{where}: {error.what} {remedy}") from None
     parts = [part.strip() for part in text.split(",")] if len(meant) > 1 else [text]
     if len(parts) != len(meant):
@@ -189,7 +189,7 @@ def named_quantities(
     }
 
 
-def _tell_limits(mech: Any, q: Any) -> None:
+def _report_passed_limits(mech: Any, q: Any) -> None:
     """Report coordinates beyond their limits; their values are kept as given."""
     from core.constraints.cut_limits import BEYOND
 

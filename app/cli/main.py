@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
         for group in GROUPS:
             with formatter.section(f"Functions: {group}"):
-                formatter.write_dl([(_called(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
+                formatter.write_dl([(_names_of(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command for a name; for an unknown name, suggest similar ones."""
@@ -112,7 +112,7 @@ def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
             raise click.UsageError(f"{max(option.opts, key=len)} is given twice. Give it once.", ctx)
 
 
-def _called(function: Function) -> str:
+def _names_of(function: Function) -> str:
     """Return a function's name followed by its aliases."""
     return ", ".join([function.command, *(alias for alias, meant in ALIASES.items() if meant == function.id)])
 
@@ -169,7 +169,7 @@ def group() -> None:
 
 def cli(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. Never shows a traceback."""
-    _readable_streams()
+    _replace_unprintable_characters()
     try:
         code = group.main(arguments, prog_name="kinetostat", standalone_mode=False)
     except click.ClickException as error:
@@ -206,7 +206,7 @@ def cli(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _readable_streams() -> None:
+def _replace_unprintable_characters() -> None:
     """Let output streams replace characters that the terminal cannot show instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

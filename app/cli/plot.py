@@ -59,7 +59,7 @@ def command(
 
     A channel is a name (joint1.q), a component (tool.position.x) or a formula of them ("joint1.tau*joint1.v").
     """
-    runs = [(Path(file).stem, _load(file)) for file in (run_file, *others)]
+    runs = [(Path(file).stem, _load_run(file)) for file in (run_file, *others)]
     if not channels:
         say("\n".join(runs[0][1].channels))
         return
@@ -79,7 +79,7 @@ def command(
         say(f"Note: {note}")
 
 
-def _load(file: str) -> Run:
+def _load_run(file: str) -> Run:
     """Read the run of an HDF5 file. Raises FileError."""
     from core.simulation import Run
 

@@ -19,13 +19,13 @@ def register() -> None:
     if sys.platform == "win32":
         from app.cli.windows_association import associate
 
-        _report(associate(starting_command(windowed=True)))
+        _print_lines(associate(starting_command(windowed=True)))
     elif sys.platform == "darwin":
-        raise _no_bundle()
+        raise _no_bundle_error()
     else:
         from app.cli.desktop_entry import write_entry
 
-        _report(write_entry(starting_command()))
+        _print_lines(write_entry(starting_command()))
 
 
 def unregister() -> None:
@@ -33,13 +33,13 @@ def unregister() -> None:
     if sys.platform == "win32":
         from app.cli.windows_association import dissociate
 
-        _report(dissociate())
+        _print_lines(dissociate())
     elif sys.platform == "darwin":
-        raise _no_bundle()
+        raise _no_bundle_error()
     else:
         from app.cli.desktop_entry import remove_entry
 
-        _report(remove_entry())
+        _print_lines(remove_entry())
 
 
 def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
@@ -58,12 +58,12 @@ def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
     return python, "-P", "-m", place.parent.name  # -P: modules in the folder where it is started hide nothing
 
 
-def _report(lines: Sequence[str]) -> None:
+def _print_lines(lines: Sequence[str]) -> None:
     for line in lines:
         say(line)
 
 
-def _no_bundle() -> KinetostatError:
+def _no_bundle_error() -> KinetostatError:
     command = " ".join(f"'{word}'" for word in starting_command())
     return KinetostatError(
         "macOS opens files only with application bundles, and Kinetostat is not one: nothing was changed.",

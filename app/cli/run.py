@@ -32,14 +32,14 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if self._hears:
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._hears:
             signal.signal(signal.SIGINT, self._before)
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked or not self.begun:
             raise KeyboardInterrupt
         self.asked = True
@@ -135,12 +135,12 @@ def command(
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
-    _prove(machine, output, names)
+    _check_output(machine, output, names)
     interruption = Interruption()
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
         with interruption, telling(waits):
-            mech, begin = _start(machine, speeds, torques, point)
+            mech, begin = _machine_and_start(machine, speeds, torques, point)
             run = simulate(
                 mech,
                 **begin,
@@ -154,12 +154,12 @@ def command(
     except SimulationError as error:
         if output and error.run is not None:
             if not growing:
-                _save(error.run, output, names)
+                _write_run(error.run, output, names)
             say(f"The motion up to then is in {output}.", err=True)
         raise
     if output and not growing:
-        _save(run, output, names)
-    _report(run, output, names)
+        _write_run(run, output, names)
+    _print_summary(run, output, names)
     return STOPPED if run.statistics.ended else 0
 
 
@@ -172,7 +172,7 @@ STREAM = "-"
 """File name that stands for the standard output."""
 
 
-def _save(run: Any, output: str, names: list[str]) -> None:
+def _write_run(run: Any, output: str, names: list[str]) -> None:
     """Write a run that was not written during the computation."""
     if output != STREAM:
         run.save(output, names)
@@ -183,7 +183,7 @@ def _save(run: Any, output: str, names: list[str]) -> None:
         say(text, nl=False)
 
 
-def _prove(machine: Any, output: str | None, names: list[str]) -> None:
+def _check_output(machine: Any, output: str | None, names: list[str]) -> None:
     """Check before a long run that the channels exist and that the file can be written. Raises KinetostatError."""
     from core.simulation.run.resampling import at_rest
     from core.simulation.run.run_file import prove
@@ -218,7 +218,7 @@ class _Progress:
         say_progress(f"{100 * part:3.0f} %{said:16}", end=part >= 1.0)
 
 
-def _start(
+def _machine_and_start(
     machine: Any, speeds: tuple[str, ...], torques: tuple[str, ...], point: str | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the machine and the start values of its run: from the options, or from an operating point overridden by
@@ -247,7 +247,7 @@ def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
     return pairs_of(items, "--torque") or None
 
 
-def _report(run: Any, output: str | None, names: list[str]) -> None:
+def _print_summary(run: Any, output: str | None, names: list[str]) -> None:
     """Report the cost of the run and the last values of the motion or of the requested channels; on stderr if the data
     go to stdout."""
     aside = output == STREAM

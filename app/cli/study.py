@@ -88,14 +88,14 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
     reading = {name: given.pop(name) for name in READING}
     file, resume, as_json = given.pop("file"), given.pop("resume"), given.pop("as_json")
     machine = context(read(model_file, **reading).model, sets)
-    study = _study(machine.mech, **given)
+    study = _study_from_options(machine.mech, **given)
     _check_file(file, resume)
     interruption = Interruption()
     keeps = file if file and _suffix(file) == "h5" else None
-    work = {"cores": _cores(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
+    work = {"cores": _core_count(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
     with interruption:
         waits(f"{study.size} row{'s' * (study.size != 1)} of '{machine.mech.name}'")
-        found = study.run(keeps, progress=_Line(sys.stderr.isatty(), interruption), **work)
+        found = study.run(keeps, progress=_ProgressLine(sys.stderr.isatty(), interruption), **work)
     if file and not keeps:
         (found.to_csv if _suffix(file) == "csv" else found.to_parquet)(file)
     say(json_of(found, file) if as_json else text_of(found, file))
@@ -109,7 +109,7 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
     return 1 if len(found.failed) == study.size else 0
 
 
-def _study(
+def _study_from_options(
     mech: Any,
     name: str | None,
     grids: tuple[str, ...],
@@ -147,7 +147,7 @@ def _study(
     return Study.of_text(mech, whole)
 
 
-def _cores(text: str) -> Any:
+def _core_count(text: str) -> Any:
     if text == "all":
         return text
     if not text.isdigit() or int(text) < 1:
@@ -173,7 +173,7 @@ def _check_file(file: str | None, resume: bool) -> None:
             raise click.UsageError("-o: Parquet files need the package 'pyarrow'. Install it, or write .csv.")
 
 
-class _Line:
+class _ProgressLine:
     """Progress line on the error stream of a terminal."""
 
     def __init__(self, counts: bool, interruption: Interruption) -> None:

@@ -24,14 +24,14 @@ def text_of(found: StudyResult, file: str | None) -> str:
     lines = [f"{len(found)} rows, {len(failed)} failed{interval}"]
     if len(failed) < len(found) and found.recorded:
         lines.append(" ".join([" " * 20, *(f"{head:>{width}}" for head, width in zip(HEADS, WIDTHS, strict=True))]))
-        lines += [_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
+        lines += [_summary_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
     lines += [f"Row {each.row}: {each.status}. {each.message}" for each in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"… and {len(failed) - MOST_FAILURES} more.")
     return "\n".join([*lines, f"Wrote {file}"] if file else lines)
 
 
-def _line(name: str, unit: str, each: Summary) -> str:
+def _summary_line(name: str, unit: str, each: Summary) -> str:
     quantiles = (each.quantiles[q] for q in QUANTILES)
     numbers = (each.mean, each.error, each.deviation, each.least, *quantiles, each.most)
     texts = (f"{x:{width}.6g}" if width > 11 else f"{x:{width}.3g}" for x, width in zip(numbers, WIDTHS, strict=True))

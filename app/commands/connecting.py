@@ -38,7 +38,7 @@ def begin(each: Connection) -> Run:
     return lambda bench: arm(bench.stage, each)
 
 
-def _possible(each: Connection) -> Callable[[Workbench], bool]:
+def _applies_to(each: Connection) -> Callable[[Workbench], bool]:
     def applies(bench: Workbench) -> bool:
         model = bench.session.model.expanded
         return bool(model.bodies) and all(getattr(model, NEEDS[want]) for want in each.wants if want in NEEDS)
@@ -54,7 +54,7 @@ _CONTEXT = {
 }
 
 
-def _command(each: Connection) -> Command:
+def _connection_command(each: Connection) -> Command:
     pointed = len(each.wants) > 1 or each.wants[0] in ("point", "frame")
     return Command(
         f"add.{each.id}",
@@ -62,7 +62,7 @@ def _command(each: Connection) -> Command:
         begin(each),
         each.menu,
         icon=each.icon,
-        when=_possible(each),
+        when=_applies_to(each),
         section="connect" if each.menu == "Add" else "",
         context=_CONTEXT[each.wants[0]],
         help=each.help,
@@ -109,7 +109,7 @@ def edit_gravity(bench: Workbench) -> None:
 
 
 COMMANDS = (
-    *(_command(each) for each in CONNECTIONS.values()),
+    *(_connection_command(each) for each in CONNECTIONS.values()),
     Command(
         "add.assembly",
         "Sub-assembly…",

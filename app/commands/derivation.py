@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 MENU = "Tools/Derivation"
 
 
-def _open(bench: Workbench) -> None:
+def _open_derivation(bench: Workbench) -> None:
     bench.panels.show("derivation")
     bench.panels.derivation.begin()
 
 
-def _on(bench: Workbench) -> bool:
+def _is_deriving(bench: Workbench) -> bool:
     return bench.panels.deriving
 
 
@@ -25,7 +25,7 @@ COMMANDS = (
     Command(
         "derivation.replay",
         "Derivation replay",
-        _open,
+        _open_derivation,
         MENU,
         "Alt+D",
         "matrix",
@@ -40,7 +40,7 @@ COMMANDS = (
         MENU,
         "Alt+Left",
         "step_back",
-        when=_on,
+        when=_is_deriving,
         help="The previous step of the derivation replay.",
     ),
     Command(
@@ -50,7 +50,7 @@ COMMANDS = (
         MENU,
         "Alt+Right",
         "step_forward",
-        when=_on,
+        when=_is_deriving,
         help="The next step of the derivation replay.",
     ),
     Command(
@@ -60,7 +60,7 @@ COMMANDS = (
         MENU,
         "",
         "close",
-        when=_on,
+        when=_is_deriving,
         section="end",
         help="Remove the derivation's arrows from the scene.",
     ),

@@ -62,12 +62,12 @@ def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: s
         parent = WORLD
     draft = starters.connection(model, kind, parent, child)
     fields = ("name", "kind", "parent", "child")
-    dialog = DraftDialog(session, settings, "New joint", draft, fields, _placed(session), parent_widget)
+    dialog = DraftDialog(session, settings, "New joint", draft, fields, _joint_adder(session), parent_widget)
     dialog.open()
     return dialog
 
 
-def _placed(session: Session) -> Callable[[Model, Joint], Model]:
+def _joint_adder(session: Session) -> Callable[[Model, Joint], Model]:
     """Return a function that adds a joint with its frame a on the child's frame in the present pose; if the joint
     closes a loop, that pose becomes the loop's reference configuration."""
 
@@ -88,7 +88,7 @@ def ground(session: Session) -> bool:
     if ref is None or ref.collection != "bodies":
         return False
     joint = starters.connection(session.model, "fixed", WORLD, ref.name)
-    placed = _placed(session)
+    placed = _joint_adder(session)
     return session.apply(f"Ground {ref.name}", lambda model: placed(model, joint), select=Ref("joints", joint.name))
 
 

@@ -50,7 +50,7 @@ def add_body(bench: Workbench) -> bool:
 def add_mesh(bench: Workbench) -> None:
     """Ask for a mesh file and add its shape to the selected body."""
     session, ref = bench.session, bench.session.selection
-    if ref is None or not _own_body_selected(bench):
+    if ref is None or not _is_own_body_selected(bench):
         return
     start = str(session.folder or "")
     path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
@@ -73,24 +73,24 @@ def delete(bench: Workbench) -> None:
 # ------------------------------------------------------------------------------- the table
 
 
-def _selected(bench: Workbench) -> bool:
+def _has_selection(bench: Workbench) -> bool:
     return is_own(bench.session, bench.session.selection)
 
 
-def _body_selected(bench: Workbench) -> bool:
+def _is_body_selected(bench: Workbench) -> bool:
     ref = bench.session.selection
     return ref is not None and ref.collection == "bodies"
 
 
-def _own_body_selected(bench: Workbench) -> bool:
-    return _body_selected(bench) and _selected(bench)
+def _is_own_body_selected(bench: Workbench) -> bool:
+    return _is_body_selected(bench) and _has_selection(bench)
 
 
 def _has_body(bench: Workbench) -> bool:
     return bool(bench.session.model.expanded.bodies)
 
 
-def _link(kind: str) -> Command:
+def _link_command(kind: str) -> Command:
     title = JOINT_KINDS[kind].title
     return Command(
         f"add.link_{kind}",
@@ -119,7 +119,7 @@ COMMANDS = (
         help="Attach a new body to the selected one (or to the ground) by a revolute joint.",
         also=("bar", "member", "body", "part"),
     ),
-    *(_link(kind) for kind in JOINT_KINDS),
+    *(_link_command(kind) for kind in JOINT_KINDS),
     Command(
         "add.body",
         "Free body",
@@ -160,7 +160,7 @@ COMMANDS = (
         add_mesh,
         "Add",
         icon="shape",
-        when=_own_body_selected,
+        when=_is_own_body_selected,
         section="body",
         context=("bodies",),
         help="Give the selected body a shape from a file: STL, OBJ, Collada, glTF, PLY or OFF.",
@@ -203,7 +203,7 @@ COMMANDS = (
         "Edit",
         "F2",
         "rename",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
         help="Rename the selected element; everything that refers to it follows.",
@@ -215,7 +215,7 @@ COMMANDS = (
         "Edit",
         "",
         "ground",
-        when=_body_selected,
+        when=_is_body_selected,
         section="element",
         context=("bodies",),
         help="Fix the selected body to the ground in its present position by a fixed joint; delete the joint "
@@ -229,7 +229,7 @@ COMMANDS = (
         "Edit",
         "K",
         "lock",
-        when=_body_selected,
+        when=_is_body_selected,
         checked=lambda w: is_locked(w.session),
         section="element",
         context=("bodies",),
@@ -244,7 +244,7 @@ COMMANDS = (
         "Edit",
         "Ctrl+D",
         "duplicate",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
         help="Copy the selected element under a free name; a body comes with the joint that carries it.",
@@ -257,7 +257,7 @@ COMMANDS = (
         "Edit",
         "Delete",
         "delete",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
         help="Delete the selected element; elements that depend on it are listed first.",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 
-def _tour(name: str) -> Run:
+def _tour_starter(name: str) -> Run:
     return lambda bench: bench.dialogs.tour(name)
 
 
@@ -64,7 +64,7 @@ COMMANDS = (
         Command(
             f"help.tour_{tour.id}",
             tour.title,
-            _tour(tour.id),
+            _tour_starter(tour.id),
             "Help/Tours",
             "",
             "play",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MENU = "View/Paths"
 
 
-def _frame(bench: Workbench) -> str:
+def _selected_frame(bench: Workbench) -> str:
     """Return the selected body or frame, else the tool; "" if there is neither."""
     ref, names = bench.session.selection, bench.session.mech.frame_names
     if ref is not None and ref.collection in ("bodies", "frames") and ref.name in names:
@@ -23,7 +23,7 @@ def _frame(bench: Workbench) -> str:
 
 def toggle(bench: Workbench) -> None:
     """Draw the path of the selected frame, or stop drawing it."""
-    followed, frame = bench.scenery.paths, _frame(bench)
+    followed, frame = bench.scenery.paths, _selected_frame(bench)
     others = [name for name in followed if name != frame]
     bench.scenery.follow(*others, *(() if frame in followed else (frame,)))
 
@@ -46,8 +46,8 @@ COMMANDS = (
         MENU,
         "T",
         "trace",
-        when=lambda w: bool(_frame(w)),
-        checked=lambda w: _frame(w) in w.scenery.paths,
+        when=lambda w: bool(_selected_frame(w)),
+        checked=lambda w: _selected_frame(w) in w.scenery.paths,
         context=("bodies", "frames"),
         help="Draw the path of the origin of the selected body or frame, else of the tool, during every movement.",
         also=("trace", "coupler curve", "locus", "trail", "orbit of a point"),

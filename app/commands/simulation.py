@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MENU = "Simulation"
 
 
-def _moves(bench: Workbench) -> bool:
+def _can_move(bench: Workbench) -> bool:
     return bench.session.mech.nv > 0
 
 
@@ -35,7 +35,7 @@ def _switch_what_if(bench: Workbench) -> None:
         bench.stage.say("Live what-if: move a slider, and the whole run follows")
 
 
-def _branch(bench: Workbench) -> None:
+def _simulate_from_playhead(bench: Workbench) -> None:
     bench.panels.show("simulation")
     if bench.panels.finish_typing():
         bench.runs.simulation.choose(start="moment")
@@ -62,7 +62,7 @@ _DAMPING = tuple(
 )
 
 
-def _annotate(bench: Workbench) -> None:
+def _annotate_run(bench: Workbench) -> None:
     record = bench.session.runs.current
     if record is not None:
         bench.panels.runs.annotate(record)
@@ -89,7 +89,7 @@ COMMANDS = (
         "F5",
         "simulate",
         toolbar="simulation",
-        when=lambda w: _moves(w) and not w.runs.simulation.running,
+        when=lambda w: _can_move(w) and not w.runs.simulation.running,
         help="Simulate the machine under gravity and its forces, as set in the Simulation panel. "
         "The run appears at once and plays while it is computed.",
         also=("run", "play", "solve", "analyse", "analyze", "start"),
@@ -108,7 +108,7 @@ COMMANDS = (
     Command(
         "simulation.branch",
         "Simulate from this moment",
-        _branch,
+        _simulate_from_playhead,
         MENU,
         "Ctrl+F5",
         "branch",
@@ -122,7 +122,7 @@ COMMANDS = (
         MENU,
         "Ctrl+Shift+F5",
         "whatif",
-        when=_moves,
+        when=_can_move,
         checked=lambda w: w.runs.follows,
         section="live",
         toolbar="simulation",
@@ -136,7 +136,7 @@ COMMANDS = (
         MENU,
         "F6",
         "interactive",
-        when=_moves,
+        when=_can_move,
         checked=lambda w: w.runs.live,
         section="live",
         toolbar="simulation",
@@ -189,7 +189,7 @@ COMMANDS = (
     Command(
         "runs.note",
         "Note on the run…",
-        _annotate,
+        _annotate_run,
         MENU,
         "",
         "rename",

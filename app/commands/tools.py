@@ -53,7 +53,7 @@ TOOLS = {
 }
 
 
-def _choose(tool: str) -> Run:
+def _tool_chooser(tool: str) -> Run:
     return lambda bench: bench.stage.gestures.choose(tool)
 
 
@@ -63,7 +63,7 @@ def _draw_target_curve(bench: Workbench) -> None:
     bench.stage.gestures.choose("target_curve")
 
 
-def _draw(key: str) -> Run:
+def _sub_tool_chooser(key: str) -> Run:
     """Return the action that starts a drawing sub-tool."""
 
     def run(bench: Workbench) -> None:
@@ -90,7 +90,7 @@ _TOOLS = tuple(
     Command(
         f"tool.{tool}",
         title,
-        _choose(tool),
+        _tool_chooser(tool),
         "Tools",
         shortcut,
         tool,
@@ -107,7 +107,7 @@ _SUB_TOOLS = tuple(
     Command(
         f"draw.{each.icon}",
         f"Draw: {each.title[0].lower()}{each.title[1:]}",
-        _draw(key),
+        _sub_tool_chooser(key),
         "Tools/Draw",
         icon=each.icon,
         section="draw",

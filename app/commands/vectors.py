@@ -33,19 +33,19 @@ HELP = {
 }
 
 
-def _whole(kind: str) -> Callable[[Workbench], object]:
+def _all_vectors_toggler(kind: str) -> Callable[[Workbench], object]:
     return lambda bench: bench.scenery.toggle_vectors(kind)
 
 
-def _single(kind: str) -> Callable[[Workbench], object]:
+def _single_vector_toggler(kind: str) -> Callable[[Workbench], object]:
     return lambda bench: bench.scenery.toggle_vectors(kind, bench.session.selection)
 
 
-def _applies(kind: str) -> Callable[[Workbench], bool]:
+def _applies_to_selection(kind: str) -> Callable[[Workbench], bool]:
     return lambda bench: kind in kinds_of(bench.session.selection)
 
 
-def _shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
+def _is_shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
     return lambda w: w.scenery.shows_vectors(kind, w.session.selection if of_selection else None)
 
 
@@ -60,7 +60,7 @@ def trace_point(bench: Workbench) -> None:
     bench.scenery.follow_point(ref.name, (x, y, z))
 
 
-def _on_point(bench: Workbench) -> bool:
+def _is_point_under_menu(bench: Workbench) -> bool:
     ref = bench.session.selection
     return bench.scenery.pointed is not None and ref is not None and ref.name in bench.session.mech.frame_names
 
@@ -100,7 +100,7 @@ def new_plot(bench: Workbench) -> None:
     bench.panels.plots.add_plot()
 
 
-def _plays(bench: Workbench) -> bool:
+def _can_film(bench: Workbench) -> bool:
     return bench.player.ready
 
 
@@ -109,10 +109,10 @@ COMMANDS = (
         Command(
             f"vectors.{kind}",
             facts.title,
-            _whole(kind),
+            _all_vectors_toggler(kind),
             MENU,
             icon=ICONS[kind],
-            checked=_shown(kind, False),
+            checked=_is_shown(kind, False),
             section="kinds",
             help=f"Show arrows for all {ALL.get(kind, 'bodies and frames')}. {HELP[kind]}",
         )
@@ -122,11 +122,11 @@ COMMANDS = (
         Command(
             f"vectors.{kind}_here",
             f"Show {facts.title.lower()}",
-            _single(kind),
+            _single_vector_toggler(kind),
             "context",
             icon=ICONS[kind],
-            when=_applies(kind),
-            checked=_shown(kind, True),
+            when=_applies_to_selection(kind),
+            checked=_is_shown(kind, True),
             context=facts.collections,
             help=f"An arrow at the selected element. {HELP[kind]}",
         )
@@ -159,7 +159,7 @@ COMMANDS = (
         trace_point,
         "context",
         icon="trace",
-        when=_on_point,
+        when=_is_point_under_menu,
         context=("bodies",),
         help="Draw the path of the point of the body under the pointer.",
     ),
@@ -210,7 +210,7 @@ COMMANDS = (
         "File",
         icon="film",
         section="export",
-        when=_plays,
+        when=_can_film,
         help="Write the current run, or the sequence of poses that is played, as a film (MP4, GIF) or as pictures.",
         also=("video", "movie", "animation", "record"),
     ),

@@ -44,15 +44,15 @@ FLAGS = {
 }
 
 
-def _preset(name: str) -> Run:
+def _preset_chooser(name: str) -> Run:
     return lambda bench: bench.stage.viewpoint.look_from(name)
 
 
-def _flag(name: str) -> Run:
+def _flag_toggler(name: str) -> Run:
     return lambda bench: bench.settings.set_flag(name, not bench.settings.flag(name))
 
 
-def _look(name: str) -> Run:
+def _theme_chooser(name: str) -> Run:
     return lambda bench: setattr(bench.settings, "look", name)
 
 
@@ -106,7 +106,7 @@ COMMANDS = (
         Command(
             f"view.{name}",
             title,
-            _preset(name),
+            _preset_chooser(name),
             "View/Look from",
             shortcut,
             f"view_{name}",
@@ -120,7 +120,7 @@ COMMANDS = (
         Command(
             f"view.show_{name}",
             title,
-            _flag(name),
+            _flag_toggler(name),
             "View/Show",
             "",
             icon,
@@ -134,7 +134,7 @@ COMMANDS = (
         Command(
             f"view.look_{name}",
             title,
-            _look(name),
+            _theme_chooser(name),
             "View/Look",
             "",
             icon,

@@ -70,7 +70,7 @@ class FilmDialog(QDialog):
         self._bench = bench
         self._job: Job | None = None
         self._build()
-        self._recall()
+        self._restore_choices()
         life.listen((bench.session.runs.changed, self._refresh), (bench.player.changed, self._refresh))
         self._refresh()
 
@@ -138,17 +138,17 @@ class FilmDialog(QDialog):
         browse = QToolButton(icon=icon("folder"), toolTip="Choose a file")
         browse.clicked.connect(self._browse)
         return {
-            "File": _row(self.file, browse),
-            "Size": _row(self.size, self.width_, self.height_),
+            "File": _row_of(self.file, browse),
+            "Size": _row_of(self.size, self.width_, self.height_),
             "Frames per second": self.fps,
             "Speed": self.speed,
-            "From, to": _row(self.from_, self.to),
+            "From, to": _row_of(self.from_, self.to),
             "Camera": self.view,
             "Camera turns": self.turn,
             "Colours": self.look,
         }
 
-    def _recall(self) -> None:
+    def _restore_choices(self) -> None:
         kept = self._bench.settings.value(KEY, {})
         self.file.setText(str(kept.get("file", Path.home() / "film.mp4")))
         self.fps.setCurrentText(str(kept.get("fps", "30")))
@@ -207,12 +207,12 @@ class FilmDialog(QDialog):
             self.from_.setValue(first)
             self.to.setValue(last)
             self.speed.setValue(player.speed)
-        self._name()
+        self._propose_path()
         self.show()
         self.raise_()
         self.activateWindow()
 
-    def _name(self) -> None:
+    def _propose_path(self) -> None:
         """Name the film after the document and put it in the same folder when the document changes; the
         format stays."""
         document = self._bench.session.document
@@ -235,7 +235,7 @@ class FilmDialog(QDialog):
         """Show the length of the film, or what is wrong with the settings."""
         making = self._job is not None
         source = self._source
-        self.setWindowTitle(as_title("Export film" + (f" of {_called(source)}" if source is not None else "")))
+        self.setWindowTitle(as_title("Export film" + (f" of {_source_text(source)}" if source is not None else "")))
         self.start.setText("Stop" if making else "Make film")
         self.start.setIcon(icon("stop" if making else "film"))
         self.bar.setVisible(making)
@@ -246,7 +246,7 @@ class FilmDialog(QDialog):
             chosen = self.chosen
             count = len(frame_times(chosen.start or 0.0, chosen.end or 0.0, chosen.fps, chosen.speed))
             self.summary.setText(f"{count} frames, {count / chosen.fps:.4g} s")
-            self.note.say(_replaced(chosen.path) if source is not None else NOTHING, "hint")
+            self.note.say(_replacement_note(chosen.path) if source is not None else NOTHING, "hint")
         except KinetostatError as error:
             self.summary.setText("")
             self.start.setEnabled(False)
@@ -268,14 +268,14 @@ class FilmDialog(QDialog):
             KEY, {"file": str(chosen.path), "fps": self.fps.currentText(), "width": width, "height": height}
         )
         self._job = job = self._bench.runs.films.start(chosen, source)
-        job.progressed.connect(lambda part, _: self._progressed(part))
-        job.succeeded.connect(lambda count: self._done(f"Wrote {chosen.path}: {count} frames", "done"))
+        job.progressed.connect(lambda part, _: self._show_progress(part))
+        job.succeeded.connect(lambda count: self._finish(f"Wrote {chosen.path}: {count} frames", "done"))
         job.failed.connect(self._failed)
-        job.stopped.connect(lambda: self._done("Stopped; no film was written", "hint"))
+        job.stopped.connect(lambda: self._finish("Stopped; no film was written", "hint"))
         self.bar.setValue(0)
         self._refresh()
 
-    def _progressed(self, part: float) -> None:
+    def _show_progress(self, part: float) -> None:
         self.bar.setValue(round(1000 * part))
         left = self._job.time_left if self._job is not None else None
         if left is not None:
@@ -283,27 +283,27 @@ class FilmDialog(QDialog):
 
     def _failed(self, error: BaseException) -> None:
         known = isinstance(error, KinetostatError)
-        self._done(str(error) if known else f"The film failed unexpectedly: {error}", "error")
+        self._finish(str(error) if known else f"The film failed unexpectedly: {error}", "error")
 
-    def _done(self, words: str, severity: str) -> None:
+    def _finish(self, words: str, severity: str) -> None:
         self._job = None
         self._refresh()
         self.note.say(words, severity)
         self._bench.session.message.emit(severity, words)
 
 
-def _called(source: Record | Filmed) -> str:
+def _source_text(source: Record | Filmed) -> str:
     """Return a description of what is filmed."""
     return source.poses.title or "a sequence" if isinstance(source, Filmed) else source.name
 
 
-def _replaced(path: Path) -> str:
+def _replacement_note(path: Path) -> str:
     """Return a note that a film of this name exists already; "" if none does."""
     there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
     return f"{there.name} exists already and will be replaced." if there.is_file() else ""
 
 
-def _row(*widgets: QWidget) -> QWidget:
+def _row_of(*widgets: QWidget) -> QWidget:
     """Return a widget with the given widgets in a row."""
     holder = QWidget()
     line = QHBoxLayout(holder)

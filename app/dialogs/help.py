@@ -59,12 +59,12 @@ class HelpDialog(QDialog):
         self.resize(860, 580)
         self._texts = topics()
         self.search = QLineEdit(placeholderText="Search the help", clearButtonEnabled=True)
-        self.search.textChanged.connect(self._filter)
+        self.search.textChanged.connect(self._filter_topics)
         self.list = QListWidget()
         self.text = QTextBrowser(openLinks=False)
-        self.text.anchorClicked.connect(self._follow)
-        self._fill()
-        self.list.currentItemChanged.connect(self._show)
+        self.text.anchorClicked.connect(self._follow_link)
+        self._fill_topics()
+        self.list.currentItemChanged.connect(self._show_topic)
         split = QSplitter()
         split.addWidget(self.list)
         split.addWidget(self.text)
@@ -73,7 +73,7 @@ class HelpDialog(QDialog):
         column.addWidget(self.search)
         column.addWidget(split)
 
-    def _fill(self) -> None:
+    def _fill_topics(self) -> None:
         """Fill the list with topics under the headings of their groups."""
         last = ""
         for topic, (title, _) in self._texts.items():
@@ -92,7 +92,7 @@ class HelpDialog(QDialog):
         topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
         return None if topic is None else str(topic)
 
-    def _follow(self, link: QUrl) -> None:
+    def _follow_link(self, link: QUrl) -> None:
         """Follow a link: to an example by opening it, to any other topic by showing its page."""
         name = link.path()
         if link.scheme() == EXAMPLE:
@@ -122,11 +122,11 @@ class HelpDialog(QDialog):
                     self.text.scrollToAnchor(field)
                 return
 
-    def _show(self, item: QListWidgetItem | None) -> None:
+    def _show_topic(self, item: QListWidgetItem | None) -> None:
         if item is not None:
             self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
 
-    def _filter(self, typed: str) -> None:
+    def _filter_topics(self, typed: str) -> None:
         """List only pages that contain all typed words; a page with them in its title is shown."""
         words = plain_words(typed).split()
         heading: QListWidgetItem | None = None
@@ -137,18 +137,18 @@ class HelpDialog(QDialog):
                 heading = item
                 item.setHidden(True)
                 continue
-            found = _holds(words, plain_words(" ".join(self._texts[topic])))
+            found = _contains_words(words, plain_words(" ".join(self._texts[topic])))
             item.setHidden(not found)
             if found:
                 left.append(item)
                 if heading is not None:
                     heading.setHidden(False)
-        named = [item for item in left if _holds(words, plain_words(item.text()))]
+        named = [item for item in left if _contains_words(words, plain_words(item.text()))]
         if left and self.list.currentItem() not in (named or left):
             self.list.setCurrentItem((named or left)[0])
 
 
-def _holds(words: Iterable[str], text: str) -> bool:
+def _contains_words(words: Iterable[str], text: str) -> bool:
     """Return True if all words occur in a text, or in the text written without blanks."""
     together = text.replace(" ", "")
     return all(word in text or word in together for word in words)
@@ -192,7 +192,7 @@ def example_text(example: Example) -> str:
     return f"<h2>{escape(example.title)}</h2><p>{escape(example.about)}.</p>{picture}{link}"
 
 
-def _other_names(also: tuple[str, ...]) -> str:
+def _other_names_text(also: tuple[str, ...]) -> str:
     return f"<p>Also called: {escape(', '.join(also))}</p>" if also else ""
 
 
@@ -205,7 +205,7 @@ def function_text(function: Function) -> str:
     )
     options = f"<h4>Options</h4><table cellspacing='0' cellpadding='4'>{rows}</table>" if rows else ""
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in function.help.split("\n\n"))
-    shell, also = function.id.replace("_", "-"), _other_names(function.also)
+    shell, also = function.id.replace("_", "-"), _other_names_text(function.also)
     return (
         f"<h2>{escape(function.title)}</h2>{paragraphs}{also}{options}<h4>Without the window</h4>"
         f'<p><code>kinetostat {shell} FILE</code><br><code>ks.call("{function.id}", ks.Context.of(model))</code></p>'
@@ -215,7 +215,7 @@ def function_text(function: Function) -> str:
 def command_text(command: Command) -> str:
     """Return the help on a command: what it does and where to find it."""
     place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
-    also = _other_names(command.also)
+    also = _other_names_text(command.also)
     keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""
     title = escape(command.title.rstrip("…"))
     return f"<h2>{title}</h2><p>{escape(command.help)}</p>{place}{keys}{also}"

@@ -34,7 +34,7 @@ class Loss(NamedTuple):
     def items(self) -> tuple[str, ...]:
         """A line for each item that would be lost."""
         document = (f"{self.name}: {', '.join(self.of_document)}",) if self.of_document else ()
-        return *document, *(_line(record) for record in self.runs)
+        return *document, *(_run_line(record) for record in self.runs)
 
     @property
     def words(self) -> str:
@@ -86,7 +86,7 @@ class LeavingDialog(QDialog):
         self.list.setFixedHeight(
             min(ROWS, self.list.count()) * self.list.sizeHintForRow(0) + 2 * self.list.frameWidth()
         )
-        self.list.itemChanged.connect(self._ticked)
+        self.list.itemChanged.connect(self._update_buttons)
         buttons = QDialogButtonBox()
         self.save = buttons.addButton("Save all", QDialogButtonBox.ButtonRole.AcceptRole)
         self.discard = buttons.addButton("Discard", QDialogButtonBox.ButtonRole.DestructiveRole)
@@ -101,22 +101,22 @@ class LeavingDialog(QDialog):
         self.resize(440, self.sizeHint().height())
 
     @property
-    def _ticks(self) -> list[bool]:
+    def _checked_items(self) -> list[bool]:
         return [self.list.item(k).checkState() == Qt.CheckState.Checked for k in range(self.list.count())]
 
-    def _ticked(self) -> None:
-        ticks = self._ticks
+    def _update_buttons(self) -> None:
+        ticks = self._checked_items
         self.save.setText("Save all" if all(ticks) else "Save ticked")
         self.save.setEnabled(any(ticks))
 
     def _save(self) -> None:
-        ticks = self._ticks
+        ticks = self._checked_items
         document = ticks.pop(0) if self._loss.of_document else False
         self.wanted = Wanted(document, tuple(r for r, on in zip(self._loss.runs, ticks, strict=True) if on))
         self.accept()
 
 
-def _line(record: Record) -> str:
+def _run_line(record: Record) -> str:
     """Describe a run, e.g. "Run 2: 10 s"."""
     note = f" ({' '.join(record.note.split())[:60]})" if record.note else ""
     return f"{record.name}{note}: {float(record.run.time[-1]):.4g} s"

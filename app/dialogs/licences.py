@@ -82,11 +82,11 @@ def libraries() -> list[Library]:
         except metadata.PackageNotFoundError:
             continue
         found[key] = _library(package)
-        waiting += [_bare(line) for line in package.requires or () if "extra ==" not in line]
+        waiting += [_package_name(line) for line in package.requires or () if "extra ==" not in line]
     return sorted(found.values(), key=lambda each: each.name.lower())
 
 
-def _bare(requirement: str) -> str:
+def _package_name(requirement: str) -> str:
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     return match.group() if match else requirement
 

@@ -39,7 +39,7 @@ def score(typed: str, text: str) -> float | None:
         points = WORD + WHOLE * whole + FIRST * joined.startswith(together)
     elif all(any(word.startswith(each) for word in words) for each in typed_words):
         points = PARTS
-    elif _abbreviates(together, text) or all(_begun_or_slipped(each, words) for each in typed_words):
+    elif _abbreviates(together, text) or all(_matches_beginning_or_slip(each, words) for each in typed_words):
         points = ALIKE
     else:
         return None
@@ -52,11 +52,11 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", plain_words(parted))
 
 
-def _begun_or_slipped(typed: str, words: list[str]) -> bool:
-    return any(word.startswith(typed) or _slipped(typed, word) for word in words)
+def _matches_beginning_or_slip(typed: str, words: list[str]) -> bool:
+    return any(word.startswith(typed) or _differs_by_slip(typed, word) for word in words)
 
 
-def _slipped(typed: str, word: str) -> bool:
+def _differs_by_slip(typed: str, word: str) -> bool:
     """Return True if a typed word differs from another one by a missing, extra or wrong letter or by two swapped
     letters."""
     if min(len(typed), len(word)) < A_SLIP or abs(len(typed) - len(word)) > 1 or typed[0] != word[0]:
@@ -70,17 +70,17 @@ def _abbreviates(letters: str, text: str) -> bool:
     """Return True if letters are the initials of a text's words, or beginnings of some of its words, in order ("fk":
     forward kinematics, "expic": export picture)."""
     initials = "".join(word[0] for word in re.findall(r"\w+", plain_words(text)))
-    return letters == initials or _beginnings(letters, words_of(text))
+    return letters == initials or _are_word_beginnings(letters, words_of(text))
 
 
-def _beginnings(letters: str, words: list[str]) -> bool:
+def _are_word_beginnings(letters: str, words: list[str]) -> bool:
     if not letters:
         return True
     for k, word in enumerate(words):
         begun = 0
         while begun < min(len(word), len(letters)) and word[begun] == letters[begun]:
             begun += 1
-        if any(_beginnings(letters[n:], words[k + 1 :]) for n in range(begun, 1, -1)):
+        if any(_are_word_beginnings(letters[n:], words[k + 1 :]) for n in range(begun, 1, -1)):
             return True
     return False
 
@@ -89,10 +89,12 @@ def nearness(typed: str, texts: Iterable[str]) -> float:
     """Return how similar the typed words are to the words of some texts: 0 for no similarity. Short words do
     not count."""
     words = {word for text in texts for word in words_of(text) if len(word) >= STEM}
-    return sum(max((_like(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM)
+    return sum(
+        max((_similarity(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM
+    )
 
 
-def _like(typed: str, word: str) -> float:
+def _similarity(typed: str, word: str) -> float:
     shorter, longer = sorted((typed, word), key=len)
     if longer.startswith(shorter):
         return 1.0

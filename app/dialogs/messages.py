@@ -76,10 +76,10 @@ class MessageCard(QFrame):
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
         self.shown.emit(severity, text)
-        self._draw()
+        self._draw_icon()
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")
-        self._offer(choices or {})
+        self._show_choices(choices or {})
         self.show()
         self._place()
         self.raise_()
@@ -89,7 +89,7 @@ class MessageCard(QFrame):
         if duration:
             self._timer.start(duration)
 
-    def _draw(self) -> None:
+    def _draw_icon(self) -> None:
         """Draw the icon of the message in the colours of the current theme."""
         if self.log:
             self._picture.setPixmap(icon(self.log[-1].severity).pixmap(20, 20))
@@ -97,19 +97,19 @@ class MessageCard(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._draw()
+            self._draw_icon()
 
-    def _offer(self, choices: dict[str, Callable[[], object]]) -> None:
+    def _show_choices(self, choices: dict[str, Callable[[], object]]) -> None:
         """Show one button for each choice, in place of those of the message before."""
         for button in self._buttons:
             self._answers.removeWidget(button)
             button.hide()
             button.deleteLater()
-        self._buttons = [self._button(title, action) for title, action in choices.items()]
+        self._buttons = [self._choice_button(title, action) for title, action in choices.items()]
         for place, button in enumerate(self._buttons):
             self._answers.insertWidget(place, button)
 
-    def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
+    def _choice_button(self, title: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(as_entry(title))
 
         def pressed() -> None:

@@ -84,7 +84,7 @@ class CommandPalette(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("overlay")
         self._bench = bench
-        self._entries = [*self._commands(), *self._elements(), *self._examples()]
+        self._entries = [*self._command_entries(), *self._element_entries(), *self._example_entries()]
         self.line = QLineEdit(placeholderText="Type some letters of a command, function, element or example")
         self.line.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.line.textChanged.connect(self._filter)
@@ -92,7 +92,7 @@ class CommandPalette(QFrame):
         self.list = QListWidget()
         self.list.setIconSize(QSize(18, 18))
         self.list.setUniformItemSizes(True)
-        self.list.itemClicked.connect(lambda _: self._take())
+        self.list.itemClicked.connect(lambda _: self._take_entry())
         self.about = Label(wordWrap=True)
         self.about.setObjectName("muted")
         column = QVBoxLayout(self)
@@ -110,7 +110,7 @@ class CommandPalette(QFrame):
         self.show()
         self.line.setFocus()
 
-    def _commands(self) -> list[Entry]:
+    def _command_entries(self) -> list[Entry]:
         bench = self._bench
         entries = []
         for command in table().values():
@@ -127,7 +127,7 @@ class CommandPalette(QFrame):
             entries.append(Entry(f"Show panel {title}", "View ▸ Panels", "properties", "", show, also))
         return entries
 
-    def _elements(self) -> list[Entry]:
+    def _element_entries(self) -> list[Entry]:
         session = self._bench.session
         entries = []
         for collection in COLLECTIONS_FOUND:
@@ -139,7 +139,7 @@ class CommandPalette(QFrame):
                 entries.append(Entry(name, f"select {WORDS[collection]}", picture, "", run))
         return entries
 
-    def _examples(self) -> list[Entry]:
+    def _example_entries(self) -> list[Entry]:
         files = self._bench.files
         return [
             Entry(example.title, "open example", "examples", "", partial(files.start_example, example.path))
@@ -152,12 +152,12 @@ class CommandPalette(QFrame):
         if typed.strip() and not found:
             found = [("", entry) for entry in self.nearest(typed)]
             nearest = "; nearest:" if found else ", and nothing similar."
-            self._add(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
+            self._add_row(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
         for name, entry in found[:SHOWN]:
-            self._add(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
+            self._add_row(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
         self.list.setCurrentRow(0)  # Enter does nothing on a row that is no entry
 
-    def _add(self, item: QListWidgetItem, entry: Entry | None) -> None:
+    def _add_row(self, item: QListWidgetItem, entry: Entry | None) -> None:
         """Add a row; an unavailable entry is grey."""
         if entry is not None:
             item.setData(Qt.ItemDataRole.UserRole, entry)
@@ -187,7 +187,7 @@ class CommandPalette(QFrame):
         ]
         return [entry for *_, entry in sorted(near, key=lambda each: each[:2])[:NEAREST]]
 
-    def _take(self) -> None:
+    def _take_entry(self) -> None:
         item = self.list.currentItem()
         entry = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
         if entry is not None and entry.now:
@@ -203,6 +203,6 @@ class CommandPalette(QFrame):
                 self.list.setCurrentRow(min(max(self.list.currentRow() + step, 0), self.list.count() - 1))
                 return True
             if event.key() in (key.Key_Return, key.Key_Enter):
-                self._take()
+                self._take_entry()
                 return True
         return False

@@ -124,16 +124,19 @@ def window_topics() -> dict[str, tuple[str, str]]:
     """Return title and text (HTML) by topic id: "panel.<id>" and "element.<collection>"."""
     parts = {**PARTS, **{panel.id: (panel.title, panel.help) for panel in panels()}}
     found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in parts.items()}
-    found["element.model"] = ("Whole model", _text("Whole model", "What holds for the machine as a whole.", Model, []))
+    found["element.model"] = (
+        "Whole model",
+        _element_text("Whole model", "What holds for the machine as a whole.", Model, []),
+    )
     for collection, element in COLLECTIONS.items():
         title = type_title(element)
         title = title[:1].upper() + title[1:]
-        text = _text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
+        text = _element_text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
         found[f"element.{collection}"] = (title, text + _AFTER.get(collection, ""))
     return found
 
 
-def _rows(element: type[Element]) -> str:
+def _field_rows(element: type[Element]) -> str:
     """Return a table row per field; the field's name is the row's anchor."""
     return "".join(
         f'<tr><td><a name="{field.name}"></a><b>{escape(title_of(field, element))}</b></td>'
@@ -143,13 +146,13 @@ def _rows(element: type[Element]) -> str:
     )
 
 
-_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_rows(Limit)}</table>{_LAWS}"}
+_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_field_rows(Limit)}</table>{_LAWS}"}
 """Text after the table of fields, by collection."""
 
 
-def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
+def _element_text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
     """Return heading, meaning, kinds, and a table row per field; a field's name is the anchor of its row."""
-    rows, table = _rows(element), "<table cellspacing='0' cellpadding='4'>"
+    rows, table = _field_rows(element), "<table cellspacing='0' cellpadding='4'>"
     listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
     return f"<h2>{escape(title)}</h2><p>{escape(meaning)}</p>{said}<h4>Fields</h4>{table}{rows}</table>"

@@ -72,7 +72,7 @@ def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
             pick = dataclasses.replace(pick, place=pick_of(session, pick.name, known).place)
         elif pick.frame is not None:
             x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
-            name = _free(session, pick.frame.name, tuple(each.name for each in found))
+            name = _free_frame_name(session, pick.frame.name, tuple(each.name for each in found))
             pick = dataclasses.replace(
                 pick, name=name, place=(x, y, z), frame=dataclasses.replace(pick.frame, name=name)
             )
@@ -138,13 +138,13 @@ def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) 
 def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
     """Return a pick of a point on a body (or the ground), with a new frame to be fixed there."""
     local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
-    name = _free(session, f"{body}_point" if body != WORLD else "ground_point", taken)
+    name = _free_frame_name(session, f"{body}_point" if body != WORLD else "ground_point", taken)
     a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
     x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
     return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
 
 
-def _free(session: Session, stem: str, taken: tuple[str, ...]) -> str:
+def _free_frame_name(session: Session, stem: str, taken: tuple[str, ...]) -> str:
     """Return a name for a new frame that neither the model nor the frames about to be created use."""
     name = edits.unused_name(session.model, "frames", stem)
     while name in taken:
@@ -216,13 +216,13 @@ def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Join
     point = np.eye(4)
     point[:3, 3] = picks[0].place
     if joint.info.is_hinge():
-        joint = dataclasses.replace(joint, axis=_axis(session, picks))
+        joint = dataclasses.replace(joint, axis=_joint_axis(session, picks))
     elif joint.info.slides_along_axis:
         joint = dataclasses.replace(joint, axis=sliding_direction(picks))
     return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
 
 
-def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+def _joint_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
     """Return the joint axis (components in world axes, as frame a has them) at the first point that defines one; else
     the vertical."""
     found = next((each for pick in picks if (each := direction_at(session, pick)) is not None), None)
@@ -248,7 +248,7 @@ def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, floa
     else the vertical."""
     bodies = tuple(pick.on_body for pick in picks)
     first = poses(session)[bodies[0].name]
-    return vector_without_noise(first[:3, :3].T @ np.array(_axis(session, bodies)))
+    return vector_without_noise(first[:3, :3].T @ np.array(_joint_axis(session, bodies)))
 
 
 def sliding_direction(picks: tuple[Pick, ...]) -> tuple[float, float, float]:

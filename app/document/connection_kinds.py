@@ -56,33 +56,33 @@ class Connection:
         except KinetostatError as error:
             session.message.emit("error", str(error))
             return False
-        element: Any = _newest(model, new)
+        element: Any = _newest_element(model, new)
         ref = Ref(edits.collection_of(element), element.name)
         return session.apply(f"Add {WORDS[ref.collection]} {ref.name}", lambda _m: new, select=ref)
 
 
-def _newest(old: Model, new: Model) -> Element:
+def _newest_element(old: Model, new: Model) -> Element:
     known = {(collection, element.name) for collection, element in old.elements()}
     return next(element for collection, element in new.elements() if (collection, element.name) not in known)
 
 
-def _line(kind: str) -> Make:
+def _line_force_maker(kind: str) -> Make:
     return lambda session, model, picks: connections.line_force(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
-def _rod(kind: str) -> Make:
+def _rod_maker(kind: str) -> Make:
     return lambda session, model, picks: connections.rod(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
-def _junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
+def _with_junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
     return connections.junction(model, [p.name for p in picks], [p.place for p in picks], surroundings(session, picks))
 
 
-def _sensor(kind: str) -> Make:
+def _sensor_maker(kind: str) -> Make:
     def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
         sensor = connections.sensor(model, kind, [pick.name for pick in picks])
         return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if sensor.info.turns else sensor
@@ -102,7 +102,7 @@ _FORCES = (
         "spring_damper",
         "Add/Force",
         _TWO,
-        _line("spring_damper"),
+        _line_force_maker("spring_damper"),
         "A spring and a damper side by side between two points, relaxed in the present pose.",
     ),
     Connection(
@@ -111,7 +111,7 @@ _FORCES = (
         "spring",
         "Add/Force",
         _TWO,
-        _line("spring"),
+        _line_force_maker("spring"),
         "A spring between two points, relaxed in the present pose.",
         also=("elastic",),
     ),
@@ -121,7 +121,7 @@ _FORCES = (
         "damper",
         "Add/Force",
         _TWO,
-        _line("damper"),
+        _line_force_maker("damper"),
         "A damper between two points.",
         also=("dashpot",),
     ),
@@ -131,7 +131,7 @@ _FORCES = (
         "series",
         "Add/Force",
         _TWO,
-        _line("series"),
+        _line_force_maker("series"),
         "A spring and a damper in series, without a mass between them.",
     ),
     Connection(
@@ -140,7 +140,7 @@ _FORCES = (
         "line_force",
         "Add/Force",
         _TWO,
-        _line("line_force"),
+        _line_force_maker("line_force"),
         "A force that pulls two points together by any formula of length, rate, time and state.",
         also=("rubber band", "muscle", "tendon"),
     ),
@@ -150,7 +150,7 @@ _FORCES = (
         "junction",
         "Add/Force",
         _TWO,
-        _junction,
+        _with_junction,
         "A massless point in the middle of two points, held by springs; more can be fastened to it.",
     ),
     Connection(
@@ -188,7 +188,7 @@ _CONSTRAINTS = (
         "rod",
         "Add/Constraint",
         ("frame", "frame"),
-        _rod("rod"),
+        _rod_maker("rod"),
         "A massless rod with a ball at each end: holds the distance between two points.",
         also=("wire", "cable", "rope", "string", "strut"),
     ),
@@ -198,7 +198,7 @@ _CONSTRAINTS = (
         "rod",
         "Add/Constraint",
         ("frame", "frame"),
-        _rod("universal_rod"),
+        _rod_maker("universal_rod"),
         "A rod attached to the first point by a universal joint.",
     ),
     Connection(
@@ -266,7 +266,7 @@ def _sensor_connection(kind: str) -> Connection:
         look_of("sensors", kind).kind_icon,
         "Add/Sensor",
         wants,
-        _sensor(kind),
+        _sensor_maker(kind),
         f"{info.title}: shown in the scene, for plots, formulas, constraints and drivers.",
     )
 

@@ -32,11 +32,11 @@ class HandFreedom:
             at = self._session.mech.joint_v(joint)
         except ModelError:
             return False
-        free = self._speeds[at]
+        free = self._free_speeds[at]
         return bool(free.any() if speed is None else free[speed])
 
     @property
-    def _speeds(self) -> NDArray[np.bool_]:
+    def _free_speeds(self) -> NDArray[np.bool_]:
         state = self._session.state
         if self._of is not state:
             self._of, self._free = state, free_speeds(self._session)

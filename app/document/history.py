@@ -36,7 +36,7 @@ class History:
         """Return the history after a step to a new state; `left`: the selection before. Steps of one gesture are merged
         into one."""
         goes_on = gesture is not None and gesture is self.gesture
-        before = self.before if goes_on else (*self.before, self._left(left))
+        before = self.before if goes_on else (*self.before, self._state_left(left))
         return History(new, self.saved, before, (), gesture)
 
     def undone(self, left: Ref | None) -> History:
@@ -44,16 +44,16 @@ class History:
         if not self.before:
             return self
         *before, now = self.before
-        return History(now, self.saved, tuple(before), (*self.after, self._left(left)))
+        return History(now, self.saved, tuple(before), (*self.after, self._state_left(left)))
 
     def redone(self, left: Ref | None) -> History:
         """Return the history one step forward (unchanged if there is none); `left`: the present selection."""
         if not self.after:
             return self
         *after, now = self.after
-        return History(now, self.saved, (*self.before, self._left(left)), tuple(after))
+        return History(now, self.saved, (*self.before, self._state_left(left)), tuple(after))
 
-    def _left(self, selection: Ref | None) -> State:
+    def _state_left(self, selection: Ref | None) -> State:
         return replace(self.now, selection=selection)
 
     @property

@@ -37,7 +37,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
         if session.model is not model:
             session.message.emit("hint", "The model was edited meanwhile, so the proposal is computed again.")
         elif session.apply("Make isostatic", lambda _model: changed):
-            session.message.emit("done", _message(found))
+            session.message.emit("done", _done_message(found))
 
     def failed(error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
@@ -49,7 +49,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
     job.failed.connect(failed)
 
 
-def _message(found: Mobility) -> str:
+def _done_message(found: Mobility) -> str:
     count, dof = len(found.redundant), found.dof
     held = "constraint that was" if count == 1 else "constraints that were"
     freedoms = "degree" if dof == 1 else "degrees"

@@ -102,7 +102,7 @@ def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool
     possible."""
     found: list[Outcome] = []
     refusal: KinetostatError | None = None
-    for make in (_assembled, _here, _apart):
+    for make in (_assembled_outcome, _joined_here_outcome, _open_outcome):
         try:
             found.append(make(session, kind, picks, flipped))
         except KinetostatError as error:
@@ -118,23 +118,23 @@ def joined_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ..
     return connected(session, model, picks, starters.connection(model, kind, parent.name, child.name))
 
 
-def _here(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
+def _joined_here_outcome(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
     model = joined_here(session, session.model, kind, picks)
-    mech, q = _carried(session, model)
-    return Outcome("here", "Join here", model, mech, q, _new_joint(session, model))
+    mech, q = _carried_coordinates(session, model)
+    return Outcome("here", "Join here", model, mech, q, _new_joint_name(session, model))
 
 
-def _new_joint(session: Session, model: Model) -> str:
+def _new_joint_name(session: Session, model: Model) -> str:
     known = {joint.name for joint in session.model.joints}
     return next(joint.name for joint in model.joints if joint.name not in known)
 
 
-def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
-    joint, parent, child = _framed(session, kind, picks, flipped)
+def _assembled_outcome(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
+    joint, parent, child = _joint_with_frames(session, kind, picks, flipped)
     model = joined(session.model, joint)
-    mech, q = _carried(session, model)
-    still = _still(session, mech, parent, child)
-    q = _as_before(session, mech, q, still)
+    mech, q = _carried_coordinates(session, model)
+    still = _fixed_joints(session, mech, parent, child)
+    q = _with_former_values(session, mech, q, still)
     left = ""
     hands = Mechanism(held(model, mech, session.standing_locked)) if session.locked else mech
     try:
@@ -143,28 +143,28 @@ def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bo
         q = np.asarray(error.q) if error.q is not None else q
         left = error.what
     else:
-        model = _at_rest(session, model, mech, q, joint.name)
+        model = _with_rest_here(session, model, mech, q, joint.name)
         mech = session.mech.updated(model)
     return Outcome("assemble", "Assemble", model, mech, q, joint.name, left)
 
 
-def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
-    joint, *sides = _framed(session, kind, picks, flipped)
+def _open_outcome(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
+    joint, *sides = _joint_with_frames(session, kind, picks, flipped)
     joint = dataclasses.replace(joint, cut="yes")
     model = edits.add(session.model, joint)
     mech = session.mech.updated(model)
-    if _has(mech, joint.name):  # nothing else holds one of the bodies: it stays free, where it stands
-        model = edits.add(_standing(session, sides), joint)
+    if _has_coordinates(mech, joint.name):  # nothing else holds one of the bodies: it stays free, where it stands
+        model = edits.add(_with_free_joint_here(session, sides), joint)
         mech = session.mech.updated(model)
-    known = [each.name for each in mech.compiled.model.expanded.joints if _has(mech, each.name)]
-    q = _as_before(session, mech, np.array(mech.rest(), dtype=float), known)
+    known = [each.name for each in mech.compiled.model.expanded.joints if _has_coordinates(mech, each.name)]
+    q = _with_former_values(session, mech, np.array(mech.rest(), dtype=float), known)
     return Outcome("apart", "Leave apart", model, mech, q, joint.name)
 
 
-def _standing(session: Session, sides: Iterable[Pick]) -> Model:
+def _with_free_joint_here(session: Session, sides: Iterable[Pick]) -> Model:
     """Return the model in which the free machine of a picked body has a free joint whose reference configuration is the
     present pose; of two such machines, the second one."""
-    of = _machine_of(session)
+    of = _machine_namer(session)
     roots = {of(each.child): each for each in session.mech.implicit_joints}
     machines = [of(session.model.expanded.carrier(pick.name).name) for pick in sides]
     root = next(roots[own] for own in reversed(machines) if own in roots)
@@ -210,9 +210,13 @@ def closed(session: Session) -> Array:
     """Return the coordinates (nq,) with all loops closed: free machines move to the grounded one; if that is not
     enough, all bodies move as little as possible. Raises AssemblyError if the loops do not close."""
     mech = session.hands
-    of = _machine_of(session, [each.name for each in open_joints(session)])
+    of = _machine_namer(session, [each.name for each in open_joints(session)])
     joints = (*mech.implicit_joints, *session.model.expanded.joints)
-    still = [each.name for each in joints if _has(mech, each.name) and of(each.child) in _held_machines(session, of)]
+    still = [
+        each.name
+        for each in joints
+        if _has_coordinates(mech, each.name) and of(each.child) in _fixed_machines(session, of)
+    ]
     try:
         return np.asarray(mech.assemble(session.q, fixed=still, p=session.p))
     except AssemblyError:
@@ -222,7 +226,7 @@ def closed(session: Session) -> Array:
 # ------------------------------------------------------------------------------- who holds, who moves
 
 
-def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[str], str]:
+def _machine_namer(session: Session, without: Collection[str] = ()) -> Callable[[str], str]:
     """Return a function that names the connected machine of a body: the ground, or one body of a free machine; joints
     in `without` do not connect."""
     model = session.model.expanded
@@ -245,23 +249,23 @@ def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[st
 def carrying(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, Pick]:
     """Return the picks ordered as (carrying side, other side): the ground carries first, then a side fixed to it or
     locked, then the heavier side; between equals the first pick."""
-    model, of = session.model.expanded, _machine_of(session)
-    values, grounded = session.model.values(session.p), _held_machines(session, of)
+    model, of = session.model.expanded, _machine_namer(session)
+    values, grounded = session.model.values(session.p), _fixed_machines(session, of)
 
     def weight(pick: Pick) -> tuple[bool, bool, float]:
         own = of(model.carrier(pick.name).name)
-        return pick.name == WORLD, own in grounded, 0.0 if own in grounded else _mass(session, own, of, values)
+        return pick.name == WORLD, own in grounded, 0.0 if own in grounded else _machine_mass(session, own, of, values)
 
     first, second = picks
     return (second, first) if weight(second) > weight(first) else (first, second)
 
 
-def _held_machines(session: Session, of: Callable[[str], str]) -> set[str]:
+def _fixed_machines(session: Session, of: Callable[[str], str]) -> set[str]:
     """Return the ground and all free machines with a locked part."""
     return {of(WORLD), *(of(name) for name in session.locked)}
 
 
-def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapping[str, float]) -> float:
+def _machine_mass(session: Session, machine: str, of: Callable[[str], str], values: Mapping[str, float]) -> float:
     total = 0.0
     for body in session.model.expanded.bodies:
         if of(body.name) == machine:
@@ -272,17 +276,19 @@ def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapp
     return total
 
 
-def _still(session: Session, mech: Mechanism, parent: Pick, child: Pick) -> list[str]:
+def _fixed_joints(session: Session, mech: Mechanism, parent: Pick, child: Pick) -> list[str]:
     """Return the joints that must not move: those of the carrying side, unless both sides are connected or fixed."""
-    model, of = session.model.expanded, _machine_of(session)
+    model, of = session.model.expanded, _machine_namer(session)
     own, other = (of(model.carrier(pick.name).name) for pick in (parent, child))
-    if own == other or {own, other} <= _held_machines(session, of):
+    if own == other or {own, other} <= _fixed_machines(session, of):
         return []
     known = (*session.mech.implicit_joints, *model.joints)
-    return [each.name for each in known if of(model.carrier(each.child).name) == own and _has(mech, each.name)]
+    return [
+        each.name for each in known if of(model.carrier(each.child).name) == own and _has_coordinates(mech, each.name)
+    ]
 
 
-def _has(mech: Mechanism, joint: str) -> bool:
+def _has_coordinates(mech: Mechanism, joint: str) -> bool:
     """Return True if a joint has coordinates."""
     try:
         at = mech.joint_q(joint)
@@ -291,7 +297,7 @@ def _has(mech: Mechanism, joint: str) -> bool:
     return at.stop > at.start
 
 
-def _carried(session: Session, model: Model) -> tuple[Mechanism, Array]:
+def _carried_coordinates(session: Session, model: Model) -> tuple[Mechanism, Array]:
     """Return the new machine and its coordinates for the present poses of the bodies."""
     from core.constraints.carried_pose import carried_pose
 
@@ -299,7 +305,7 @@ def _carried(session: Session, model: Model) -> tuple[Mechanism, Array]:
     return mech, np.array(carried_pose(session.mech.compiled, session.q, mech.compiled, {}), dtype=float)
 
 
-def _as_before(session: Session, mech: Mechanism, q: Array, joints: Iterable[str]) -> Array:
+def _with_former_values(session: Session, mech: Mechanism, q: Array, joints: Iterable[str]) -> Array:
     """Return coordinates (nq,) in which the given joints have their former values."""
     q, old = q.copy(), dict(zip(session.mech.q_names, session.q.tolist(), strict=True))
     for joint in joints:
@@ -308,7 +314,7 @@ def _as_before(session: Session, mech: Mechanism, q: Array, joints: Iterable[str
     return q
 
 
-def _at_rest(session: Session, model: Model, mech: Mechanism, q: Array, joint: str) -> Model:
+def _with_rest_here(session: Session, model: Model, mech: Mechanism, q: Array, joint: str) -> Model:
     """Return the model whose reference configuration is the assembled pose, for the new joint and those of its loop."""
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     names = [joint] if loop is None else [name for name in loop.joints if name != loop.cut]
@@ -325,7 +331,7 @@ def _at_rest(session: Session, model: Model, mech: Mechanism, q: Array, joint: s
 # ------------------------------------------------------------------------------- joint frames
 
 
-def _framed(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> tuple[Joint, Pick, Pick]:
+def _joint_with_frames(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> tuple[Joint, Pick, Pick]:
     """Return the joint with frame a at the carrying pick and b at the other, with their axes along the
     features there."""
     parent, child = carrying(session, picks)

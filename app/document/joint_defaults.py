@@ -24,7 +24,7 @@ def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
     present pose."""
     directions = friction_by_direction(joint)
     found: dict[str, Value] = dict(zip(LEVELS, (level for levels in directions for level in levels), strict=True))
-    derived = _stiffness(session) if any(_is_open(limit) for limit in joint.limits) else {}
+    derived = _derived_stiffness(session) if any(_is_unbounded(limit) for limit in joint.limits) else {}
     for k in range(len(joint.limits)):
         found[f"limits.{k}.restitution"] = RESTITUTION
         if (joint.name, k) in derived:
@@ -32,11 +32,11 @@ def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
     return found
 
 
-def _is_open(limit: object) -> bool:
+def _is_unbounded(limit: object) -> bool:
     return getattr(limit, "stop", "") in ("elastic", "hunt_crossley") and getattr(limit, "stiffness", None) is None
 
 
-def _stiffness(session: Session) -> dict[tuple[str, int], float]:
+def _derived_stiffness(session: Session) -> dict[tuple[str, int], float]:
     from core.simulation.stop_stiffness import derived_stiffness
 
     if session.mech.nv > MOST_SPEEDS:

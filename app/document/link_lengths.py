@@ -53,9 +53,9 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     new = link_length(model, body, wanted.value, far=wanted.far, formulas=wanted.formulas, parameter=wanted.parameter)
     mech = session.mech.updated(new)
     q = posed(session.mech, session.state.pose)
-    gap = _gap(mech, q, new.values())
-    if gap <= LOOP_ERROR or _gap(session.mech, q, model.values()) > LOOP_ERROR:
-        return _rests_followed(session.mech, new, mech)
+    gap = _closure_residual(mech, q, new.values())
+    if gap <= LOOP_ERROR or _closure_residual(session.mech, q, model.values()) > LOOP_ERROR:
+        return _with_rests_closed(session.mech, new, mech)
     low, high = closing_lengths(session, body, wanted.far)
     length = length_of(new, body, wanted.far)
     off = max(length - high if high is not None else 0.0, low - length if low is not None else 0.0)
@@ -68,7 +68,7 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     )
 
 
-def _rests_followed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
+def _with_rests_closed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
     """Return the model with its reference configurations, which were closed before, closed again for the new length."""
     if not mech.constrained or rest_moves(before.compiled):
         return new
@@ -96,7 +96,7 @@ class Trial:
 
     def closes(self, length: float) -> bool:
         """Return True if the loops close with a length, starting from the present pose."""
-        return _gap(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
+        return _closure_residual(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
 
     def take(self, length: float) -> bool:
         """Adopt a length as the new start if the loops close with it; returns True if they do."""
@@ -125,7 +125,7 @@ def closing_lengths(session: Session, body: str, far: str) -> tuple[float | None
     return bound(trial.now / FARTHEST), bound(trial.now * FARTHEST)
 
 
-def _gap(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
+def _closure_residual(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
     """Return the residual (m or rad) of the loops when closed as far as possible from a pose (nq,)."""
     if not mech.constrained:
         return 0.0

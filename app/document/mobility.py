@@ -30,7 +30,7 @@ LOOK_EVERY = 40
 _known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDictionary()
 
 
-class _Ticket:
+class _Analysis:
     """Task and result of the analysis thread."""
 
     def __init__(self, model: Model, mech: Mechanism) -> None:
@@ -69,15 +69,15 @@ class StandingMobility(QObject):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = weakref.ref(session)
-        self._ticket: _Ticket | None = None
+        self._ticket: _Analysis | None = None
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
         self._message = ""
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self._begin)
+        self._pause.timeout.connect(self._begin_analysis)
         self._look = QTimer(self, interval=LOOK_EVERY)
-        self._look.timeout.connect(self._looked)
+        self._look.timeout.connect(self._check_thread)
         session.changed.connect(self._changed)
         self._pause.start()
 
@@ -93,15 +93,15 @@ class StandingMobility(QObject):
         if old.model is not new.model:
             self._pause.start()
 
-    def _begin(self) -> None:
+    def _begin_analysis(self) -> None:
         session = self._session()
         if session is None or self._ticket is not None:
             return
-        self._ticket = _Ticket(session.model, session.mech)
+        self._ticket = _Analysis(session.model, session.mech)
         threading.Thread(target=self._ticket.run, name="mobility", daemon=True).start()
         self._look.start()
 
-    def _looked(self) -> None:
+    def _check_thread(self) -> None:
         ticket, session = self._ticket, self._session()
         if session is None or ticket is None:
             self._look.stop()
@@ -111,12 +111,12 @@ class StandingMobility(QObject):
         self._ticket = None
         self._look.stop()
         if ticket.model is not session.model:
-            self._begin()
+            self._begin_analysis()
             return
         self._model = ticket.model
         self.mobility, self._found = ticket.outcome
         self.ready.emit()
-        self._tell(session)
+        self._report_open_loop(session)
 
     @property
     def open_at(self) -> str:
@@ -124,7 +124,7 @@ class StandingMobility(QObject):
         found = self._found[0] if self._found and self.mobility is None else None
         return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
 
-    def _tell(self, session: Session) -> None:
+    def _report_open_loop(self, session: Session) -> None:
         """Report once that an edit or a file left a loop open."""
         words = self.open_at
         if words and words != self._message:

@@ -68,7 +68,7 @@ class Opening(QObject):
                 self._wanted = None
                 (then or self.finished.emit)(found)
 
-        self.errands.do(_guarded(read or (lambda: opened(path))), take)
+        self.errands.do(_with_errors_caught(read or (lambda: opened(path))), take)
 
     def forget(self) -> None:
         """Drop the file that is being read."""
@@ -80,7 +80,7 @@ class Opening(QObject):
         self.errands.close()
 
 
-def _guarded(read: Callable[[], Opened]) -> Callable[[], Opened]:
+def _with_errors_caught(read: Callable[[], Opened]) -> Callable[[], Opened]:
     def guarded() -> Opened:
         try:
             return read()
@@ -96,7 +96,7 @@ def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
     found = opened_by(lambda: read(path, trust=trusted), path, trusted)
     if found.model is None:
         return found
-    kept, doubts = _beside(path)
+    kept, doubts = _companion_of(path)
     taken_in = Sources.now(path, found.model).files[1:]
     return replace(found, kept=kept, findings=(*found.findings, *doubts), sources=Sources((own, *taken_in)))
 
@@ -114,7 +114,7 @@ def opened_by(reader: Callable[[], Reading], path: Path, trusted: frozenset[Trus
         return Opened(path, error=error, trusted=trusted)
 
 
-def _beside(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
+def _companion_of(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
     """Return the runs saved with a native document, or a finding that says why they cannot be used."""
     if path.suffix != ".kst":
         return None, ()

@@ -38,7 +38,7 @@ class RunPose:
         if record is None:
             session.follow(None)
             return
-        self._compare(record.run)
+        self._report_changed_model(record.run)
         q = session.runs.pose
         assert q is not None
         states = dict(zip(record.run.mech.x_names, record.run.states_at(time).tolist(), strict=False))
@@ -49,7 +49,7 @@ class RunPose:
         if old.model is not new.model:
             self._told_about = None
 
-    def _compare(self, run: Run) -> None:
+    def _report_changed_model(self, run: Run) -> None:
         """Report once per run that the machine has changed since."""
         session = self._session
         if run.mech.q_names == session.mech.q_names or self._told_about is run.settings:

@@ -94,7 +94,7 @@ class Runs:
         color = next((color for color in COLORS if color not in taken), COLORS[number % len(COLORS)])
         parent = parent.id if isinstance(parent, Record) else parent
         record = Record(
-            number, self._free(name) if name else self._numbered(), run, color, True, faint, parent, from_time
+            number, self._free(name) if name else self._next_default_name(), run, color, True, faint, parent, from_time
         )
         record.growing = growing
         self.items = (*self.items, record)
@@ -175,7 +175,7 @@ class Runs:
         if other:  # at last: who sees the number in another thread sees these samples
             record.version, record.source = record.version + 1, ""
         if record is self.current:
-            self.time = self._inside(self.time)
+            self.time = self._clamped_time(self.time)
         self.changed.emit()
         if record is self.current:
             self.moved.emit(self.time)
@@ -195,13 +195,13 @@ class Runs:
         if record is self.current:
             return
         self.current = record
-        self.time = self._inside(self.time)
+        self.time = self._clamped_time(self.time)
         self.changed.emit()
         self.moved.emit(self.time)
 
     def seek(self, time: float) -> None:
         """Move the playhead to a time of the current run, s, limited to its start and end."""
-        time = self._inside(time)
+        time = self._clamped_time(time)
         if time != self.time:
             self.time = time
             self.moved.emit(time)
@@ -211,13 +211,13 @@ class Runs:
         """Return the position (nq,) of the current run at the playhead; None without a run."""
         return None if self.current is None else self.current.run.at(self.time)
 
-    def _inside(self, time: float) -> float:
+    def _clamped_time(self, time: float) -> float:
         if self.current is None or not len(self.current.run):
             return 0.0
         times = self.current.run.time
         return float(min(max(time, times[0]), times[-1]))
 
-    def _numbered(self) -> str:
+    def _next_default_name(self) -> str:
         """Return the next default name "Run n" of this document."""
         numbers = (record.name.removeprefix("Run ") for record in self.items if record.name.startswith("Run "))
         return f"Run {1 + max((int(number) for number in numbers if number.isdecimal()), default=0)}"

@@ -82,7 +82,7 @@ class Session:
         self.hover: Ref | None = None
         self.spoken_of: tuple[Ref, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
-        self._shown = self._as_committed()
+        self._shown = self._committed_pose()
         self._hands: tuple[State, Mechanism] | None = None
 
     # ------------------------------------------------------------------------------- reading
@@ -162,7 +162,7 @@ class Session:
         shown = self._shown.previewed(q, parameters or {})
         if q is None and self.hands.constrained:
             shown = shown.previewed(self.hands.move(shown.q, {}, p=shown.p))
-        if not self._moved_part(shown.q, shown.edited_values):
+        if not self._locked_part_moved(shown.q, shown.edited_values):
             self._shown = shown
         self.moved.emit()
 
@@ -223,14 +223,14 @@ class Session:
             self._history = dataclasses.replace(self._history, now=new)
             self.changed.emit(old, new)
 
-    def _moved_part(self, q: Array, p: Mapping[str, float]) -> str:
+    def _locked_part_moved(self, q: Array, p: Mapping[str, float]) -> str:
         """Return the locked part that a pose of this machine would move; "" if none."""
         if not self.locked:
             return ""
         standing = places(self.mech, self._shown.edited, self._shown.values, self.locked)
         return moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
 
-    def _guarding_locks(self, old: State, new: State, mech: Mechanism) -> State:
+    def _state_keeping_locks(self, old: State, new: State, mech: Mechanism) -> State:
         """Return the new state with the locks under their present names; raises ModelError if it would move a locked
         part."""
         if not old.locked or new.locked != old.locked:
@@ -513,14 +513,14 @@ class Session:
                 mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
             new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
-            new = self._guarding_locks(old, new, mech) if guarded else new
+            new = self._state_keeping_locks(old, new, mech) if guarded else new
         except KinetostatError as error:
             self.cancel()
             self.message.emit("error", str(error))
             return False
         self._history = dataclasses.replace(history, now=new)
         self.mech, self._rest = mech, rest
-        self._shown = self._as_committed()
+        self._shown = self._committed_pose()
         if anew:
             self.document += 1
             self.runs.clear()
@@ -535,7 +535,7 @@ class Session:
         self.moved.emit()
         return True
 
-    def _as_committed(self) -> Shown:
+    def _committed_pose(self) -> Shown:
         """Return the pose and parameters as committed, without run or preview."""
         values = self.model.values()
         return Shown(posed(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names})

@@ -26,20 +26,20 @@ _checker = Worker("findings", lambda _error: None)
 def findings_of(model: Model) -> tuple[Finding, ...]:
     """Return the findings of a model; those of the last two models are cached (the open one, and one that a thread
     prepares for opening)."""
-    found = _known(model)
+    found = _cached_findings(model)
     if found is None:
         found = tuple(check(model))
         _last[:] = [(model, found), *_last[:1]]
     return found
 
 
-def _known(model: Model) -> tuple[Finding, ...] | None:
+def _cached_findings(model: Model) -> tuple[Finding, ...] | None:
     return next((found for each, found in tuple(_last) if each is model), None)
 
 
-def _looked_for(model: Model) -> bool:
+def _are_findings_due(model: Model) -> bool:
     """Return True if the findings of a model are known, or the thread, started here, cannot provide them."""
-    if _known(model) is not None:
+    if _cached_findings(model) is not None:
         return True
     if not any(each is model for each in _asked):
         _asked[:] = [model]
@@ -58,11 +58,11 @@ class Diagnosis(QObject):
         self._found: tuple[Finding, ...] = ()
         self._wanted: Model | None = None
         self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._settle)
+        self._pause.timeout.connect(self._update_findings)
 
     def findings(self, model: Model) -> tuple[Finding, ...]:
         """Return the findings of a model, or for the moment those of the model before."""
-        known = _known(model) is not None
+        known = _cached_findings(model) is not None
         first = self._wanted is None
         self._wanted = model
         if known or first or sum(1 for _ in model.elements()) <= AT_ONCE:
@@ -72,9 +72,9 @@ class Diagnosis(QObject):
             self._pause.start(PAUSE_MS)
         return self._found
 
-    def _settle(self) -> None:
+    def _update_findings(self) -> None:
         assert self._wanted is not None
-        if not _looked_for(self._wanted):
+        if not _are_findings_due(self._wanted):
             self._pause.start(LOOK_MS)
             return
         before, self._found = self._found, findings_of(self._wanted)

@@ -150,7 +150,7 @@ class Theme:
         self._life = Lifetime()
         self._life.listen(
             (QGuiApplication.styleHints().colorSchemeChanged, self._system_changed),
-            (settings.changed, self._settings_changed),
+            (settings.changed, self._setting_changed),
         )
         self.refresh()
 
@@ -184,7 +184,7 @@ class Theme:
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
         self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _setting_changed(self, key: str) -> None:
         if key == "look":
             self.refresh()
 

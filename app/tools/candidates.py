@@ -71,7 +71,7 @@ class Under:
         self.hit = view.scene.pick(pointer.x, pointer.y)
         self.ref = Ref(*self.hit.ref) if self.hit is not None and self.hit.ref is not None else None
         self.body = body_of(view, self.ref)
-        self.spots = tuple(self._found())
+        self.spots = tuple(self._all_candidates())
 
     @property
     def normal(self) -> tuple[float, float, float] | None:
@@ -87,35 +87,35 @@ class Under:
         direction = None if spot.direction is None else vector_without_noise(spot.direction)
         return dataclasses.replace(found, normal=self.normal, direction=direction, word=spot.word)
 
-    def _found(self) -> Iterator[Spot]:
+    def _all_candidates(self) -> Iterator[Spot]:
         """Yield all candidates, each once."""
         if self.ref is not None and self.ref.collection == "junctions":
             if self._junctions:
                 yield Spot("", np.array(pick_of(self._view.session, self.ref.name).place), name=self.ref.name)
             return
         known: list[Spot] = []
-        for spot in (*self._near(), *self._surface()):
+        for spot in (*self._nearby_points(), *self._surface_spots()):
             if not any(spot.same(other) for other in known):
                 known.append(spot)
                 yield spot
 
     # ------------------------------------------------------------------------------- what is near
 
-    def _near(self) -> list[Spot]:
+    def _nearby_points(self) -> list[Spot]:
         """Return origins, named points, corners, edges and circles near the pointer, the nearest of each kind first."""
         snap, edge = SNAP * self._pointer.scale, EDGE * self._pointer.scale
         found: list[Spot] = []
-        for some in (self._origins(), self._joints(), self._landmarks()):
-            table = [(self._away(spot.place), spot) for spot in some]
+        for some in (self._origin_spots(), self._joint_spots(), self._landmark_spots()):
+            table = [(self._pixel_distance(spot.place), spot) for spot in some]
             found += [spot for away, spot in sorted(table, key=lambda row: row[0]) if away < snap]
         rows: list[tuple[float, Spot]] = []
-        for spot, outline in self._features:
-            away, on = self._away(spot.place), self._away_from(outline)
+        for spot, outline in self._surface_features:
+            away, on = self._pixel_distance(spot.place), self._pixel_distance_to_line(outline)
             if spot.word in ("corner", "edge", "circle") and (away < snap or on < edge):
                 rows.append((away if away < snap else snap + on, spot))
         return found + [spot for _, spot in sorted(rows, key=lambda row: row[0])]
 
-    def _origins(self) -> Iterator[Spot]:
+    def _origin_spots(self) -> Iterator[Spot]:
         """Yield the origins of bodies, frames and junctions; only those of the body under the pointer, if
         there is one."""
         model, known = self._view.session.model.expanded, poses(self._view.session)
@@ -126,7 +126,7 @@ class Under:
             if self.body is None or model.carrier(name).name == self.body:
                 yield Spot("", known[name][:3, 3], name=name)
 
-    def _joints(self) -> Iterator[Spot]:
+    def _joint_spots(self) -> Iterator[Spot]:
         """Yield the origins of the joints on the body under the pointer, each with its axis."""
         session, model = self._view.session, self._view.session.model.expanded
         on, known = self.body or WORLD, session.mech.joint_poses(session.q, p=session.p)
@@ -139,16 +139,16 @@ class Under:
             axis = X_W[:3, :3] @ unit(numbers(joint.axis, values)) if "axis" in joint.info.uses else None
             yield Spot(f"joint {joint.name}", X_W[:3, 3], body=on, direction=axis)
 
-    def _landmarks(self) -> Iterator[Spot]:
+    def _landmark_spots(self) -> Iterator[Spot]:
         """Yield the centres, ends and face centres of the body's shapes."""
         for point in landmarks_of(self._view.session, self.body or WORLD):
             yield Spot("", point, body=self.body or WORLD)
 
-    def _away(self, place: Array) -> float:
+    def _pixel_distance(self, place: Array) -> float:
         """Return the distance in pixels from the pointer to the projection of a point (3,)."""
         return float(np.hypot(*np.subtract(self._view.scene.project(place), (self._pointer.x, self._pointer.y))))
 
-    def _away_from(self, outline: Array) -> float:
+    def _pixel_distance_to_line(self, outline: Array) -> float:
         """Return the distance in pixels from the pointer to the projection of a line through points (n, 3)."""
         if len(outline) < 2:
             return np.inf
@@ -161,11 +161,11 @@ class Under:
     # ------------------------------------------------------------------------------- what is hit
 
     @cached_property
-    def _features(self) -> list[tuple[Spot, Array]]:
+    def _surface_features(self) -> list[tuple[Spot, Array]]:
         """Return the features of the surface under the pointer, each with the outline (n, 3) near which it is picked,
         world."""
         hit = self.hit
-        if hit is None or hit.form is None or hit.pose is None or self.body is None or not _is_solid(hit):
+        if hit is None or hit.form is None or hit.pose is None or self.body is None or not _is_real_shape(hit):
             return []
         from viz.meshes.surface_features import features
 
@@ -177,11 +177,11 @@ class Under:
             found.append((spot, each.outline @ X[:3, :3].T + X[:3, 3]))
         return found
 
-    def _surface(self) -> Iterator[Spot]:
+    def _surface_spots(self) -> Iterator[Spot]:
         """Yield the axis of a hole or cylinder, the surface point, and the other features of the face."""
-        found = [spot for spot, _ in self._features]
+        found = [spot for spot, _ in self._surface_features]
         axes = [spot for spot in found if spot.word in ("hole", "cylinder")]
-        first = bool(axes) and self._means_axis(axes[0])
+        first = bool(axes) and self._picks_axis(axes[0])
         yield from axes if first else ()
         if self.hit is not None and self.body is not None:
             yield Spot("", np.asarray(self.hit.position), body=self.body)
@@ -191,7 +191,7 @@ class Under:
         yield from (spot for spot in found if spot.word == "face")
         yield from (spot for spot in found if spot.word == "circle")
 
-    def _means_axis(self, axis: Spot) -> bool:
+    def _picks_axis(self, axis: Spot) -> bool:
         """Return True if pointing at the side of a hole or cylinder should pick its axis; False for a bar whose joint
         turns about another axis."""
         if axis.word == "hole":
@@ -201,7 +201,7 @@ class Under:
         return self._turned and (carrier is None or abs(float(carrier @ axis.direction)) > PARALLEL)
 
 
-def _is_solid(hit: Hit) -> bool:
+def _is_real_shape(hit: Hit) -> bool:
     """Return True if the hit is on a shape of a body that is drawn in its true form."""
     assert hit.pose is not None
     own = hit.ref is not None and hit.ref[0] == "bodies"
@@ -221,7 +221,7 @@ def face_under(view: Stage, pointer: Pointer) -> Face | None:
     """Return the flat face under the pointer; None if there is none."""
     hit = view.scene.pick(pointer.x, pointer.y)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    if hit is None or body is None or hit.form is None or hit.pose is None or not _is_solid(hit):
+    if hit is None or body is None or hit.form is None or hit.pose is None or not _is_real_shape(hit):
         return None
     from viz.meshes.surface_features import flat_face
 

@@ -123,7 +123,7 @@ def asking(view: Stage) -> Asking:
 def arm(view: Stage, connection: Connection | None) -> None:
     """Start picking the points of a connection; a suitable selection counts as the first pick."""
     view.gestures.choose("connect")
-    _listen_no_more(view)
+    _stop_listening(view)
     session, known = view.session, ReferenceType(view)
     state = _asking[view] = Asking(connection, document=session.document)
     state.life.listen(
@@ -131,11 +131,11 @@ def arm(view: Stage, connection: Connection | None) -> None:
         (session.grounded, _ground_listener(known, state)),
         (session.changed, _edit_listener(known, state)),
     )
-    first = _selected(view, state.wants[0])
+    first = _selected_pick(view, state.wants[0])
     if first is not None:
-        _take(view, first)
+        _add_pick(view, first)
     else:
-        _say(view)
+        _show_prompt(view)
 
 
 def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], None]:
@@ -144,7 +144,7 @@ def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], 
     def heard(_selection: object) -> None:
         view = known()
         if view is not None:
-            QTimer.singleShot(0, view.widget, lambda: _chosen_elsewhere(view, state))
+            QTimer.singleShot(0, view.widget, lambda: _take_tree_selection(view, state))
 
     return heard
 
@@ -159,7 +159,7 @@ def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[],
         several = len(state.wants) + len(state.picks) > 1
         fits = state.wants[0] == "point" or (state.wants[0] == "frame" and several)
         if fits and WORLD not in [pick.name for pick in state.picks]:
-            _take(view, pick_of(view.session, WORLD))
+            _add_pick(view, pick_of(view.session, WORLD))
 
     return heard
 
@@ -186,13 +186,13 @@ def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[Stat
             return
         if state.menu is not None:
             state.menu.close()
-        view.session.message.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again.")
-        _say(view)
+        view.session.message.emit("hint", f"{_names_text(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again.")
+        _show_prompt(view)
 
     return heard
 
 
-def _listed(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     return " and ".join(f"“{name}”" for name in names)
 
 
@@ -202,20 +202,20 @@ def _show_picks(view: Stage, state: Asking) -> None:
     view.annotations.update()
 
 
-def _chosen_elsewhere(view: Stage, state: Asking) -> None:
+def _take_tree_selection(view: Stage, state: Asking) -> None:
     """Count an element selected in the model tree as a pick, if one is needed and it is not picked already."""
-    pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
+    pick = _selected_pick(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
     if pick is not None and pick.name not in [each.name for each in state.picks]:
-        _take(view, pick)
+        _add_pick(view, pick)
 
 
-def _listen_no_more(view: Stage) -> None:
+def _stop_listening(view: Stage) -> None:
     state = _asking.get(view)
     if state is not None:
         state.life.close()
 
 
-def _selected(view: Stage, want: str) -> Pick | None:
+def _selected_pick(view: Stage, want: str) -> Pick | None:
     ref = view.session.selection
     if ref is None:
         return None
@@ -225,7 +225,7 @@ def _selected(view: Stage, want: str) -> Pick | None:
     return pick_of(view.session, ref.name) if want in ("point", "frame") and ref.collection in places else None
 
 
-def _say(view: Stage) -> None:
+def _show_prompt(view: Stage) -> None:
     state = asking(view)
     title = state.connection.title if state.connection is not None else "Connect"
     want = state.wants[0]
@@ -234,7 +234,7 @@ def _say(view: Stage) -> None:
     words = {
         "point": f"{order}point: a body, frame, junction, or the ground",
         "joint": f"{order}joint{either}",
-        "frame": f"{order}{_frames(state)}",
+        "frame": f"{order}{_frame_prompt(state)}",
         "sensor": f"sensor{either}",
     }[want]
     keys = ""
@@ -245,7 +245,7 @@ def _say(view: Stage) -> None:
     view.say(f"{title}: click the {words}{keys} · Esc ends")
 
 
-def _frames(state: Asking) -> str:
+def _frame_prompt(state: Asking) -> str:
     several = len(state.wants) + len(state.picks) > 1
     return "point: a body, a frame, or the ground" if several else "body or frame"
 
@@ -254,7 +254,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     """Pick on a click; orbit on a drag."""
     if view.press_cube(pointer):
         return
-    _asked_in_vain(view, asking(view))
+    _restart_if_unanswered(view, asking(view))
     if (yield from clicked(view, pointer)) and asking(view).wants:  # else the last answer is being made
         at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
         asking(view).at = view.widget.mapToGlobal(at)
@@ -262,7 +262,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         if pick is None:
             view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
         else:
-            _take(view, pick)
+            _add_pick(view, pick)
 
 
 def under(view: Stage, pointer: Pointer) -> Pick | None:
@@ -272,7 +272,7 @@ def under(view: Stage, pointer: Pointer) -> Pick | None:
         hit = view.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
         if want == "joint":
-            return _joint(view, ref)
+            return _joint_pick(view, ref)
         return Pick(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
     if np.hypot(pointer.x - state.tabbed[0], pointer.y - state.tabbed[1]) > STEADY * pointer.scale:
         state.choice, state.tabbed = 0, (pointer.x, pointer.y)
@@ -308,7 +308,7 @@ def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
     return (np.array(pick.normal), "normal") if pick.normal is not None else (np.array((0.0, 0.0, 1.0)), "z")
 
 
-def _joint(view: Stage, ref: Ref | None) -> Pick | None:
+def _joint_pick(view: Stage, ref: Ref | None) -> Pick | None:
     """Return the joint under the pointer, or the joint that carries the body under it."""
     if ref is None:
         return None
@@ -319,51 +319,51 @@ def _joint(view: Stage, ref: Ref | None) -> Pick | None:
     return Pick(carrier.name, what="joint") if carrier is not None else None
 
 
-def _take(view: Stage, pick: Pick) -> None:
+def _add_pick(view: Stage, pick: Pick) -> None:
     """Add a pick; the last one creates the connection."""
     state = asking(view)
     state.picks = (*state.picks, pick)
     _show_picks(view, state)
     if state.wants:
-        _say(view)
+        _show_prompt(view)
         return
-    last = (lambda: _ask(view)) if state.connection is None else (lambda: _finish(view))
+    last = (lambda: _ask_connection(view)) if state.connection is None else (lambda: _make_connection(view))
     if view.gestures.running:
         QTimer.singleShot(0, view.widget, last)  # once the click is over: another tool is chosen then
     else:
         last()
 
 
-def _finish(view: Stage) -> None:
+def _make_connection(view: Stage) -> None:
     state = asking(view)
     connection = state.connection
     if connection is None or state.wants:
         return
     picks = present(view.session, state.picks)
-    if connection.joint and not _same(picks):
+    if connection.joint and not _are_on_one_body(picks):
         on_bodies = tuple(pick.on_body for pick in picks)
         gap = gap_of(view.session, connection.joint, on_bodies, state.flipped)
         if not gap.closed:
-            _ask_how(view, on_bodies, gap)
+            _ask_joining(view, on_bodies, gap)
             return
     view.gestures.choose("select")  # also forgets the question
     connection.build(view.session, picks)
     view.update()
 
 
-def _same(picks: tuple[Pick, ...]) -> bool:
+def _are_on_one_body(picks: tuple[Pick, ...]) -> bool:
     """Return True, with a message, if both points are on one body, which a joint cannot connect to itself."""
     return len({pick.on_body.name for pick in picks}) == 1
 
 
-def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
+def _ask_joining(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
     """Ask how to join two points that are apart: assemble, join in the present pose, or leave the joint open."""
     state = asking(view)
     assert state.connection is not None
     view.annotations.value = ""
     bar = state.bar = joining_bar(view, state.connection.joint, picks, gap, state.flipped)
     if bar is None:
-        _back(view, state)
+        _ask_second_point_again(view, state)
         return
 
     def done(outcome: Outcome | None) -> None:
@@ -371,7 +371,7 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
             return
         state.bar = None
         if outcome is None:
-            _back(view, state)
+            _ask_second_point_again(view, state)
             return
         view.gestures.choose("select")
         outcome.take(view.session)
@@ -380,14 +380,14 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
     bar.ask(state.at if not state.at.isNull() else QCursor.pos(), done)
 
 
-def _back(view: Stage, state: Asking) -> None:
+def _ask_second_point_again(view: Stage, state: Asking) -> None:
     """Ask for the second point again after the menu was closed without a choice."""
     state.picks = state.picks[:-1]
     _show_picks(view, state)
-    _say(view)
+    _show_prompt(view)
 
 
-def _ask(view: Stage) -> None:
+def _ask_connection(view: Stage) -> None:
     """Ask by which element to connect the two picked points."""
     state = asking(view)
     menu = state.menu = QMenu(view.widget)
@@ -396,22 +396,22 @@ def _ask(view: Stage) -> None:
             menu.addSeparator()
             continue
         each = CONNECTIONS[name]
-        menu.addAction(icon(each.icon), each.title, lambda each=each: _choose(view, each))
-    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view.widget, lambda: _asked_in_vain(view, state)))
+        menu.addAction(icon(each.icon), each.title, lambda each=each: _choose_connection(view, each))
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view.widget, lambda: _restart_if_unanswered(view, state)))
     menu.popup(state.at)
 
 
-def _asked_in_vain(view: Stage, state: Asking) -> None:
+def _restart_if_unanswered(view: Stage, state: Asking) -> None:
     """Start again with the first point if the menu was closed without a choice."""
     if _asking.get(view) is state and state.connection is None and not state.wants:
         state.picks = ()
         view.annotations.clear()
-        _say(view)
+        _show_prompt(view)
 
 
-def _choose(view: Stage, connection: Connection) -> None:
+def _choose_connection(view: Stage, connection: Connection) -> None:
     asking(view).connection = connection
-    _finish(view)
+    _make_connection(view)
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
@@ -427,19 +427,19 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     points = tuple(each.place for each in state.picks if each.what == "point")
     pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
-    notes.lines = _lines(view, pick)
+    notes.lines = _preview_lines(view, pick)
     if pick is not None and state.several > 1:
-        words = "" if any(each.text == pick.word for each in notes.lines) else f"{_word(pick)} · "
+        words = "" if any(each.text == pick.word for each in notes.lines) else f"{_pick_text(pick)} · "
         notes.show_value(f"{words}Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y)
     notes.update()
 
 
-def _word(pick: Pick) -> str:
+def _pick_text(pick: Pick) -> str:
     """Return a description of a pick."""
     return pick.word or (f"“{pick.name}”" if pick.frame is None else "point of the surface")
 
 
-def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
+def _preview_lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
     """Return the line from the first point to the present candidate, and a sketch of the joint at both."""
     state = asking(view)
     every = [each for each in (*state.picks, pick) if each is not None and each.what == "point"]
@@ -478,7 +478,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
         state.choice += 1 if event.key() == Qt.Key.Key_Tab else -1
     elif letter in LETTERS:
         state.connection = CONNECTIONS[f"joint_{LETTERS[letter]}"]
-        _say(view)
+        _show_prompt(view)
     elif KEYS[letter] == "flip":
         state.flipped = not state.flipped
         view.say("The axes now meet in the opposite direction." if state.flipped else "")
@@ -489,7 +489,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
 
 def leave(view: Stage) -> None:
     """Discard the connection in progress when another tool is chosen."""
-    _listen_no_more(view)
+    _stop_listening(view)
     state = _asking.pop(view, None)
     if state is not None and state.bar is not None:
         state.bar.menu.close()

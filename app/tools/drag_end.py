@@ -42,7 +42,7 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
             if pointer.ctrl:
                 wanted = max(round(wanted / SNAP["length"]), 1) * SNAP["length"]
             closed = trial.take(without_noise(wanted))
-            _show(view, trial)
+            _show_trial(view, trial)
             farther = "" if closed else "  the loops do not close beyond this"
             notes.show_value(view.settings.shown(trial.length, "length") + farther, pointer.x, pointer.y)
     finally:
@@ -55,7 +55,7 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
         session.apply(f"Change length of {end.body}", lambda _m: resized(session, end.body, wanted_length))
 
 
-def _show(view: Stage, trial: Trial) -> None:
+def _show_trial(view: Stage, trial: Trial) -> None:
     """Preview the machine with the last trial length next to the present one."""
     mech, p = trial.mech, trial.parameters
     arrays = np.asarray(mech.poses(trial.q, p=p))

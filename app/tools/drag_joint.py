@@ -42,10 +42,10 @@ REACHED_ERROR = 1e-6
 def drag_joint(view: Stage, part: Part, press: Pointer) -> Gesture:
     """Preview the joint value at the pointer; commit once."""
     session, handles = view.session, view.scene.handles
-    session.select(_element(view, part))
+    session.select(_element_of_handle(view, part))
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
     turns = part.coordinate is None
-    move = _turn(view, part) if turns else _slide(view, part)
+    move = _quaternion_turner(view, part) if turns else _coordinate_mover(view, part)
     view.say(f"Moving {part.joint} · Ctrl snaps · Esc cancels")
     handles.drag(part)
     view.update()
@@ -66,7 +66,7 @@ def drag_joint(view: Stage, part: Part, press: Pointer) -> Gesture:
     session.commit(f"Move {part.joint}")
 
 
-def _element(view: Stage, part: Part) -> Ref:
+def _element_of_handle(view: Stage, part: Part) -> Ref:
     """Return the joint, or the free body, that a handle moves."""
     for joint in view.session.mech.implicit_joints:
         if joint.name == part.joint:
@@ -74,7 +74,7 @@ def _element(view: Stage, part: Part) -> Ref:
     return Ref("joints", part.joint)
 
 
-def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+def _coordinate_mover(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
     """Return a function that moves one coordinate by an amount from its start value and returns state and
     value text."""
     session = view.session
@@ -82,7 +82,7 @@ def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]
     index = mech.joint_q(part.joint).start + int(part.coordinate or 0)
     coordinate = mech.coordinates[index]
     start = float(session.q[index])
-    own = _own_value(view, part)
+    own = _coordinate_reader(view, part)
     before, after = own(session.q), own(session.q + np.eye(mech.nq)[index])
     ratio = after - before  # of a joint that follows another; 1 otherwise
 
@@ -124,13 +124,13 @@ def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: st
     return len(rest) < rank or bool(rest[rank - 1] < DEAD * whole[rank - 1])
 
 
-def _own_value(view: Stage, part: Part) -> Callable[[np.ndarray], float]:
+def _coordinate_reader(view: Stage, part: Part) -> Callable[[np.ndarray], float]:
     """Return a function that gives the joint's own coordinate at a pose, also for a mimic joint."""
     mech, index = view.session.mech, int(part.coordinate or 0)
     return lambda q: float(mech.coordinate(q, part.joint)[index])
 
 
-def _turn(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+def _quaternion_turner(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
     """Return a function that turns a quaternion joint about one axis of frame b from its start orientation."""
     session = view.session
     mech = session.mech

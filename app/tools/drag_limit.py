@@ -28,7 +28,7 @@ def drag_handle(view: Stage, part: Part, press: Pointer) -> Gesture:
 def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
     """Preview the stop at the pointer; commit one edit on release."""
     session, handles = view.session, view.scene.handles
-    joint, refused = _own(view, part)
+    joint, refused = _draggable_joint(view, part)
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
     low, high = handles.limits(part)
     start = low if part.bound == "lower" else high
@@ -63,10 +63,10 @@ def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
         view.update()
     if joint is not None and not refused and value != start:
         words = f"Move the {part.bound} stop of {part.joint}"
-        session.apply(words, lambda model: _moved(model, part, value))
+        session.apply(words, lambda model: _with_limit(model, part, value))
 
 
-def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
+def _draggable_joint(view: Stage, part: Part) -> tuple[Joint | None, str]:
     """Return the document's joint, and the reason why its limit cannot be dragged ("" if it can)."""
     joint = next((each for each in view.session.model.joints if each.name == part.joint), None)
     if joint is None:
@@ -77,7 +77,7 @@ def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
     return joint, ""
 
 
-def _moved(model: Model, part: Part, value: float) -> Model:
+def _with_limit(model: Model, part: Part, value: float) -> Model:
     """Return the model with the limit changed."""
     found = model.find("joints", part.joint)
     limits, k = list(found.limits), int(part.coordinate or 0)

@@ -36,13 +36,13 @@ class JoiningBar:
         self.chosen: Outcome | None = None
         self._outcomes: dict[QAction, Outcome] = {}
         for outcome in self.found:
-            action = self.menu.addAction(self._title(outcome, gap), self._taker(outcome))
+            action = self.menu.addAction(self._outcome_title(outcome, gap), self._outcome_taker(outcome))
             action.setToolTip(as_tip(HELP[outcome.id]))
             action.setEnabled(not outcome.open)
             self._outcomes[action] = outcome
-        self.menu.hovered.connect(self._show)
+        self.menu.hovered.connect(self._show_outcome)
 
-    def _title(self, outcome: Outcome, gap: Gap) -> str:
+    def _outcome_title(self, outcome: Outcome, gap: Gap) -> str:
         settings = self.view.settings
         apart = [settings.shown(gap.distance, "length")] if gap.distance else []
         apart += [settings.shown(gap.angle, "angle")] if gap.angle else []
@@ -50,7 +50,7 @@ class JoiningBar:
             return f"{outcome.title}: {outcome.open[0].lower()}{outcome.open[1:]}".rstrip(".")
         return f"{outcome.title} ({', '.join(apart)})" if outcome.id != "here" else outcome.title
 
-    def _taker(self, outcome: Outcome) -> Callable[[], None]:
+    def _outcome_taker(self, outcome: Outcome) -> Callable[[], None]:
         def take() -> None:
             self.chosen = outcome
 
@@ -68,9 +68,9 @@ class JoiningBar:
         self.menu.popup(at)
         if first is not None:
             self.menu.setActiveAction(first)
-        self._show(first or next(iter(self._outcomes)))
+        self._show_outcome(first or next(iter(self._outcomes)))
 
-    def _show(self, action: QAction) -> None:
+    def _show_outcome(self, action: QAction) -> None:
         """Preview the machine of an outcome."""
         outcome = self._outcomes[action]
         arrays = outcome.mech.poses(outcome.q)

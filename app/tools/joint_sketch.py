@@ -27,12 +27,12 @@ def joint_lines(kind: str, place: Array, axis: Array, half: float, word: str = "
     u = perpendicular(axis)
     v = np.cross(axis, u)
     found = [line(place - half * axis, place + half * axis, word)]
-    for center, path in _paths(kind, axis, u, v):
+    for center, path in _sketch_paths(kind, axis, u, v):
         found += [line(place + half * (center + a), place + half * (center + b)) for a, b in pairwise(path)]
     return tuple(found)
 
 
-def _paths(kind: str, axis: Array, u: Array, v: Array) -> Iterator[tuple[Array, Array]]:
+def _sketch_paths(kind: str, axis: Array, u: Array, v: Array) -> Iterator[tuple[Array, Array]]:
     """Yield centres (3,) and paths (n, 3) about them, in units of half the axis length."""
     middle = np.zeros(3)
     if not kind:
@@ -43,17 +43,17 @@ def _paths(kind: str, axis: Array, u: Array, v: Array) -> Iterator[tuple[Array, 
     if turns == "all" and slides == "all":
         yield middle, RING * np.array([u + v, v - u, -u - v, u - v, u + v])
     if turns != "all":
-        yield middle, _ring(u, v)
+        yield middle, _circle(u, v)
     if turns in ("none", "along"):
-        yield middle, _ring(axis, u)
+        yield middle, _circle(axis, u)
     if turns == "none":
-        yield middle, _ring(v, axis)
+        yield middle, _circle(v, axis)
     if slides in ("none", "across"):
         for sense in (1.0, -1.0):
             yield sense * axis, HEAD * np.array([u - sense * axis, np.zeros(3), -u - sense * axis])
 
 
-def _ring(u: Array, v: Array) -> Array:
+def _circle(u: Array, v: Array) -> Array:
     """Return a circle (n, 3) in the plane of u and v."""
     turn = np.linspace(0.0, 2.0 * np.pi, PIECES + 1)[:, None]
     return RING * (np.cos(turn) * u + np.sin(turn) * v)

@@ -25,10 +25,10 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     if view.press_cube(pointer):
         return
     if (yield from clicked(view, pointer)):
-        _click(view, pointer)
+        _set_point(view, pointer)
 
 
-def _click(view: Stage, pointer: Pointer) -> None:
+def _set_point(view: Stage, pointer: Pointer) -> None:
     point, notes = place(view, pointer), view.annotations
     if point is None:
         return

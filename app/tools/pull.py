@@ -27,11 +27,11 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     runs, a body has priority over a handle in front of it."""
     if view.press_cube(pointer):
         return
-    hit, body, part = _meant(view, pointer)
+    hit, body, part = _pull_candidate(view, pointer)
     if part is not None:
         yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
         return
-    if _held(view) and not pointer.ctrl:
+    if _is_paused(view) and not pointer.ctrl:
         yield from move.press(view, pointer)
         return
     if hit is None or body is None or view.interactive is None:
@@ -40,17 +40,17 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
 
 
-def _held(view: Stage) -> bool:
+def _is_paused(view: Stage) -> bool:
     """Return True if the real-time run is paused, in which case the machine is moved by hand."""
     return view.interactive is not None and view.interactive.on and not view.interactive.running
 
 
-def _meant(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
+def _pull_candidate(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
     """Return the hit under the pointer, the body that would be pulled, and the handle that has priority over it, if
     any."""
     hit = view.scene.pick(pointer.x, pointer.y, handles=False)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    part = None if pointer.ctrl or (body is not None and not _held(view)) else view.handle_under(pointer)
+    part = None if pointer.ctrl or (body is not None and not _is_paused(view)) else view.handle_under(pointer)
     return hit, body, part
 
 
@@ -86,7 +86,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     if pointer is None or view.hover_cube(pointer):
         selection.hover(view, None)
         return
-    hit, _, part = _meant(view, pointer)
+    hit, _, part = _pull_candidate(view, pointer)
     lit = view.light_handle(part)
     view.session.point_at(None if lit or hit is None or hit.ref is None else Ref(*hit.ref))
 

@@ -141,7 +141,7 @@ class CurveHand:
         """Paint the curve so far and the segment to the pointer."""
         drawing, pixel = self.hand.drawing, self.view.annotations.pixel
         points = [*self.points, *([self.aim] if self.aim is not None and self.points else [])]
-        places = [place for p in points if (place := pixel(_three(drawing.world_point(p)))) is not None]
+        places = [place for p in points if (place := pixel(_as_tuple(drawing.world_point(p)))) is not None]
         color = QColor(self.view.theme.colors.accent)
         painter.setPen(QPen(color, 2.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -155,7 +155,7 @@ class CurveHand:
             painter.drawEllipse(QPointF(places[0]), 2.5 * SPOT, 2.5 * SPOT)
 
 
-def _three(point: Array) -> tuple[float, float, float]:
+def _as_tuple(point: Array) -> tuple[float, float, float]:
     x, y, z = map(float, point)
     return x, y, z
 
@@ -203,16 +203,16 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         raise
     if moved:
         if not before:
-            _soon(curve)
+            _leave_afterwards(curve)
         return
     if curve.near_start(curve.hand.point_at(last.x, last.y)):
         curve.closes = True
-        _soon(curve)
+        _leave_afterwards(curve)
     else:
         curve.add(last, least=1.0)
 
 
-def _soon(curve: CurveHand) -> None:
+def _leave_afterwards(curve: CurveHand) -> None:
     """Leave the tool once the gesture has ended."""
     QTimer.singleShot(0, curve.view.widget, curve.finish)
 

@@ -6,12 +6,12 @@ from app.tours.tour import MOVED, Seen, Step, Tour, lengths_changed
 from core.model import WORLD
 
 
-def _closed(seen: Seen) -> bool:
+def _is_loop_closed(seen: Seen) -> bool:
     found = seen.mobility
     return found is not None and found.dof == 1 and len(seen.now.joints) > len(seen.now.bodies) > 1
 
 
-def _traced(seen: Seen) -> bool:
+def _is_coupler_traced(seen: Seen) -> bool:
     """Return True if a traced point belongs to no link on the ground (there, a path is only an arc)."""
     model = seen.bench.session.model
     grounded = {joint.child for joint in model.joints if joint.parent == WORLD}
@@ -20,11 +20,11 @@ def _traced(seen: Seen) -> bool:
     return any(carriers.get(path, path) not in grounded for path in seen.bench.scenery.paths)
 
 
-def _driven(seen: Seen) -> bool:
+def _has_motor(seen: Seen) -> bool:
     return bool(seen.now.drivers) and seen.new_run
 
 
-def _saved(seen: Seen) -> bool:
+def _is_saved(seen: Seen) -> bool:
     session = seen.bench.session
     return session.path is not None and not session.unsaved
 
@@ -39,7 +39,7 @@ TOUR = Tour(
             "Press D to draw. Click where the first pin stands on the ground, click two more points for the joints "
             "between the links, and double-click the fourth: that ends on the ground. Keep the first link the "
             "shortest: it is the crank. Backspace takes a link back.",
-            _closed,
+            _is_loop_closed,
             "A closed loop with one degree of freedom: M\u00a0=\u00a01, so one motor is enough.",
         ),
         Step(
@@ -60,14 +60,14 @@ TOUR = Tour(
             "A point and its path",
             "In Draw press P and click a point on the middle link or beside it. Or right-click a link and choose Path "
             "of this point. Then drag the crank: its path is drawn.",
-            _traced,
+            _is_coupler_traced,
             "This is the coupler curve.",
         ),
         Step(
             "A motor, and let it run",
             "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
             "plays and pauses. A run that ends early says where the loop no longer closes: shorten the first link.",
-            _driven,
+            _has_motor,
             "The run plays on the timeline below the scene.",
         ),
         Step(
@@ -80,7 +80,7 @@ TOUR = Tour(
         Step(
             "Save it",
             "Press Ctrl+S. The file is plain text that you can read, and its runs are kept beside it.",
-            _saved,
+            _is_saved,
             "That is all it takes. F1 explains what is under the pointer, Ctrl+Shift+P finds everything else.",
         ),
     ),

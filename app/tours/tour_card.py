@@ -59,12 +59,12 @@ class TourCard(QFrame):
         self._corner = 0
         self._life = Lifetime()
         self._life.listen(
-            (bench.session.produced, self._heard),
+            (bench.session.produced, self._result_produced),
             (bench.session.changed, lambda _old, _new: self._resting.start()),
             (bench.stage.viewpoint.looked, self._resting.start),
         )
         bench.stage.widget.installEventFilter(self)
-        self._begin()
+        self._begin_step()
         self._looking.start()
         self.show()
 
@@ -107,7 +107,7 @@ class TourCard(QFrame):
     def go_to(self, step: int) -> None:
         """Show a step."""
         self.step, self.seen = max(step, 0), Seen(self._bench)
-        self._begin()
+        self._begin_step()
 
     def go_on(self) -> None:
         """Show the next step; after the last one, end the tour."""
@@ -115,7 +115,7 @@ class TourCard(QFrame):
         if self.step + 1 < len(self.tour.steps):
             self.step += 1
             self.seen = self.seen if self.praised else Seen(self._bench)
-            self._begin()
+            self._begin_step()
         else:
             self._bench.settings.remember(self._key, 0)
             self.leave()
@@ -135,7 +135,7 @@ class TourCard(QFrame):
             if not last:
                 self._tell.start()
 
-    def _begin(self) -> None:
+    def _begin_step(self) -> None:
         step = self.tour.steps[self.step]
         self._bench.settings.remember(self._key, self.step)
         self.praised = False
@@ -146,7 +146,7 @@ class TourCard(QFrame):
         self.skip.setText("Skip")
         self.place()
 
-    def _heard(self, result: object) -> None:
+    def _result_produced(self, result: object) -> None:
         self.seen.heard(result)  # type: ignore[arg-type]
 
     # ----------------------------------------------------------------------------- place, end
@@ -181,7 +181,7 @@ class TourCard(QFrame):
         self.resize(width, height)
         left, top = MARGIN, host.height() - height - MARGIN
         corners = [QRect(x, y, width, height) for x, y in ((left, top), (left, min(top, BELOW_MESSAGES)))]
-        covered = [self._covered(corner) for corner in corners]
+        covered = [self._covered_parts(corner) for corner in corners]
         other = 1 - self._corner
         if covered[other] < LESS * covered[self._corner] or not any(covered):
             self._corner = other if any(covered) else 0
@@ -189,7 +189,7 @@ class TourCard(QFrame):
         self.raise_()
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
-    def _covered(self, place: QRect) -> float:
+    def _covered_parts(self, place: QRect) -> float:
         """Return the number of machine parts behind a rectangle, partly covered ones as fractions, by sample points of
         their boxes; legends and bars count as several parts."""
         scene, annotations = self._bench.stage.scene, self._bench.stage.annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.tours.tour import MOVED, Seen, Step, Tour
 
 
-def _arm(seen: Seen) -> bool:
+def _has_arm(seen: Seen) -> bool:
     return sum(joint.info.nv > 0 for joint in seen.now.joints) > 1
 
 
@@ -18,7 +18,7 @@ TOUR = Tour(
             "An arm with two joints",
             "Choose Add ▸ DH chain… and give it two rows with link lengths, or open the example Two-link planar arm "
             "(File ▸ Open example).",
-            _arm,
+            _has_arm,
             "Each row of the table is a joint and a link.",
         ),
         Step(

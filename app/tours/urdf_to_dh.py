@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.tours.tour import MOVED, Seen, Step, Tour
 
 
-def _urdf(seen: Seen) -> bool:
+def _has_urdf(seen: Seen) -> bool:
     source = seen.bench.files.source
     return source is not None and source.suffix.lower() in (".urdf", ".xacro")
 
@@ -18,7 +18,7 @@ TOUR = Tour(
         Step(
             "Open a URDF file",
             "Drop a .urdf or .xacro file on the window, or open the example Kestrel (File ▸ Open example).",
-            _urdf,
+            _has_urdf,
             "Anything that could not be read as written is listed under Findings.",
         ),
         Step(

@@ -191,7 +191,7 @@ class Annotations(QWidget):
             painter.setPen(QColor(colors.muted if name.quiet else colors.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
-    def _free_place(self, box: QRectF) -> QRectF:
+    def _free_label_box(self, box: QRectF) -> QRectF:
         """Return the box of a label, moved up or down to avoid other labels, and reserve it."""
         inside = QRectF(self.rect())
         for step in (0.0, -1.0, 1.0, -2.0, 2.0):
@@ -210,7 +210,7 @@ class Annotations(QWidget):
         height = metrics.height() * len(rows) + 8.0
         x = min(max(place.x(), 4.0), self.width() - width - BUTTONS)
         y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
-        box = self._free_place(QRectF(x, y, width, height))
+        box = self._free_label_box(QRectF(x, y, width, height))
         painter.setPen(QPen(QColor(colors.line), 1.0))
         painter.setBrush(QColor(colors.raised))
         painter.drawRoundedRect(box, 6.0, 6.0)

@@ -63,11 +63,11 @@ def glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
             factor = look.share * size / (largest[arrow.kind] if look.scaled else length)
         if arrow.faint:
             factor *= 0.75
-        made.append(VectorGlyph(arrow.origin, factor * arrow.vector, _color(arrow), look.double))
+        made.append(VectorGlyph(arrow.origin, factor * arrow.vector, _arrow_color(arrow), look.double))
     return made
 
 
-def _color(arrow: Arrow) -> tuple[float, ...]:
+def _arrow_color(arrow: Arrow) -> tuple[float, ...]:
     color = LOOKS[arrow.kind].color
     parts = [int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     return tuple(FAINT * 0.6 + (1.0 - FAINT) * part for part in parts) if arrow.faint else tuple(parts)
@@ -103,10 +103,10 @@ class DerivationScene:
         centers = picture.centers if picture is not None and picture.centers is not None else ()
         radii = np.full(3, POINT * self.size)
         self._view.show_ellipsoids(SOURCE, [(center, np.eye(3), radii, "velocity") for center in centers])
-        self._name(picture.names if picture is not None else ())
+        self._show_names(picture.names if picture is not None else ())
         self._view.update()
 
-    def _name(self, names: Sequence[tuple[Any, str, bool]]) -> None:
+    def _show_names(self, names: Sequence[tuple[Any, str, bool]]) -> None:
         """Write names next to points; with no names given, those of other parts of the program stay."""
         if names or self._named:
             written = tuple(Name(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]

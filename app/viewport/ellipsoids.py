@@ -33,8 +33,8 @@ class LiveEllipsoid:
         self._life = Lifetime()
         self._life.listen(
             (session.moved, self.refresh),
-            (session.selected, self._selected),
-            (session.changed, self._changed),
+            (session.selected, self._selection_changed),
+            (session.changed, self._document_changed),
             (view.settings.changed, self._settings),
         )
         self._frame = ""
@@ -77,21 +77,21 @@ class LiveEllipsoid:
             self._view.show_ellipsoids("live", [])
             return
         try:
-            self._prepare(frame, kind, part)
+            self._prepare_scale(frame, kind, part)
             found = manipulability(session.mech, session.q, frame, kind=kind, part=part, p=session.p, m=self._dimension)  # type: ignore[arg-type]
         except KinetostatError:
             self._view.show_ellipsoids("live", [])
             return
-        radii = self._drawn(np.asarray(found.radii))
+        radii = self._drawn_radii(np.asarray(found.radii))
         self._shown = True
         self._view.show_ellipsoids("live", [(found.center, found.axes, radii, kind)])
 
-    def _drawn(self, radii: np.ndarray) -> np.ndarray:
+    def _drawn_radii(self, radii: np.ndarray) -> np.ndarray:
         """Return the radii in m as drawn: infinite ones are drawn as long as the machine is large."""
         size = extent(self._view.scene.bounds())
         return np.minimum(np.where(np.isfinite(radii), radii * self._scale, size), size)
 
-    def _prepare(self, frame: str, kind: str, part: str) -> None:
+    def _prepare_scale(self, frame: str, kind: str, part: str) -> None:
         """Compute dimension and scale, once per model, frame and choice."""
         session = self._view.session
         key = (session.model, frame, kind, part)
@@ -107,11 +107,11 @@ class LiveEllipsoid:
         finite = [float(radius) for radius in rest.radii if math.isfinite(radius) and radius > 0.0]
         self._scale = REACH * extent(self._view.scene.bounds()) / max(finite) if finite else 1.0
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _selection_changed(self, ref: Ref | None) -> None:
         if self.on:
             self.refresh()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if self.on:
             self.refresh()
 

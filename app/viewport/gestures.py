@@ -75,12 +75,12 @@ class Gestures(Generic[V]):
         """Whether the gesture in progress has something of the document in hand, not just the view."""
         self._last: Pointer | None = None
         self.tool = tools["select"]
-        session.changed.connect(self._changed)
+        session.changed.connect(self._document_changed)
 
     def close(self) -> None:
         """Cancel the gesture and disconnect."""
         self.cancel()
-        self._session.changed.disconnect(self._changed)
+        self._session.changed.disconnect(self._document_changed)
 
     @property
     def running(self) -> bool:
@@ -106,22 +106,22 @@ class Gestures(Generic[V]):
         self._running = (tool.press if plain else self._others)(self._view, pointer)
         self._holds = plain
         self._last = pointer
-        self._step(None, first=True)
+        self._advance_gesture(None, first=True)
 
     def move(self, pointer: Pointer) -> None:
         """Pass a mouse movement to the gesture, or to the tool's hover."""
         self._last = pointer
         if self._running is not None:
-            self._step(pointer)
+            self._advance_gesture(pointer)
         else:
             self.tool.hover(self._view, pointer)
 
     def release(self, pointer: Pointer) -> None:
         """End the gesture at the release of the button, so that it commits."""
         if self._running is not None:
-            self._step(pointer)
+            self._advance_gesture(pointer)
         if self._running is not None:
-            self._step(None)
+            self._advance_gesture(None)
             self._running = None
         self.tool.hover(self._view, pointer)
 
@@ -153,7 +153,7 @@ class Gestures(Generic[V]):
         """Let the tool go back one step; returns False if there is none."""
         return self.tool.back is not None and self.tool.back(self._view)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         """End the gesture after an edit that is not its own, since its elements may be gone or renamed."""
         running = self._running
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
@@ -161,7 +161,7 @@ class Gestures(Generic[V]):
         self.cancel()
         self._session.message.emit("hint", "The document was changed meanwhile, so the drag was cancelled.")
 
-    def _step(self, pointer: Pointer | None, first: bool = False) -> None:
+    def _advance_gesture(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running
         assert running is not None
         try:

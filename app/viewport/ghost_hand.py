@@ -30,24 +30,24 @@ class GhostHand(QWidget):
         self._tool: Tool[Stage] | None = None
         self._clock = QElapsedTimer()
         self._timer = QTimer(self, interval=STEP)
-        self._timer.timeout.connect(self._turn)
+        self._timer.timeout.connect(self._next_frame)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
-        view.gestures.chosen.connect(self._chosen)
+        view.gestures.chosen.connect(self._tool_chosen)
         view.widget.installEventFilter(self)
 
     def close(self) -> None:  # type: ignore[override]
         """Disconnect from the tools."""
         self.end()
-        self._view.gestures.chosen.disconnect(self._chosen)
+        self._view.gestures.chosen.disconnect(self._tool_chosen)
 
     @property
     def playing(self) -> bool:
         """True while the demonstration is visible."""
         return self._tool is not None
 
-    def _chosen(self, tool: Tool[Stage]) -> None:
+    def _tool_chosen(self, tool: Tool[Stage]) -> None:
         self.end()
         settings = self._view.settings
         if tool.hand and settings.shows_hands and not settings.value(f"hands/{tool.id}", False):
@@ -69,7 +69,7 @@ class GhostHand(QWidget):
         self._timer.stop()
         self.hide()
 
-    def _turn(self) -> None:
+    def _next_frame(self) -> None:
         if self._clock.elapsed() > LASTS:
             self.end()
         else:

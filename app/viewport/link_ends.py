@@ -42,14 +42,14 @@ class LinkEnds:
         self._life.close()
 
     def _changed(self, *_: object) -> None:
-        self.ends = self._found()
+        self.ends = self._draggable_ends()
         notes = self._view.annotations
         grips = tuple((float(x), float(y), float(z)) for x, y, z in (end.place for end in self.ends))
         if grips != notes.grips:
             notes.grips, notes.lit = grips, None
             notes.update()
 
-    def _found(self) -> tuple[LinkEnd, ...]:
+    def _draggable_ends(self) -> tuple[LinkEnd, ...]:
         session = self._view.session
         ref, model = session.selection, session.model
         if ref is None or not self._view.gestures.tool.ends or session.following or ref.name in session.locked:

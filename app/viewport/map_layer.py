@@ -117,7 +117,9 @@ class MapLayer:
         self._life = Lifetime()
         self._life.callback(self._late.stop)
         self._life.listen(
-            (self._session.mapped, self.show), (self._session.changed, self._edited), (self._session.moved, self._moved)
+            (self._session.mapped, self.show),
+            (self._session.changed, self._document_changed),
+            (self._session.moved, self._pose_moved),
         )
         self._life.listen((view.theme.changed, lambda _name: self.changed.emit()))
 
@@ -132,7 +134,7 @@ class MapLayer:
         new = wanted is not None and (self.shown is None or self.shown.result.map is not wanted.result.map)
         self.shown, self._document = wanted, self._session.document
         self._view.afterwards(lambda: self._draw(new))
-        self.old = self._changes()
+        self.old = self._changes_text()
         self.changed.emit()
 
     def _draw(self, new: bool) -> None:
@@ -147,26 +149,26 @@ class MapLayer:
                 self._view.viewpoint.fit()
         self._view.update()
 
-    def _edited(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         """Remove the map when another document is opened."""
         if self.shown is not None and self._document != self._session.document:
             self._session.mapped.emit(None)
         elif old.model is not new.model:
-            self._moved()
+            self._pose_moved()
 
     # ------------------------------------------------------------------------------ whether it still holds
 
-    def _moved(self) -> None:
+    def _pose_moved(self) -> None:
         if self.shown is not None and not self._late.isActive():
             self._late.start()
 
     def _compare(self) -> None:
-        old = self._changes()
+        old = self._changes_text()
         if old != self.old:
             self.old = old
             self.changed.emit()
 
-    def _changes(self) -> str:
+    def _changes_text(self) -> str:
         """Describe briefly what has changed since the map was computed."""
         asked = self.shown.result.asked if self.shown is not None else None
         if self.shown is None or asked is None:
@@ -231,7 +233,7 @@ class MapLayer:
         depth = (points - origin) @ along
         beside = np.linalg.norm(points - origin - depth[:, None] * along, axis=1)
         middle = points.mean(axis=0)
-        reach = MEANT * self._view.scene.pixel_ratio * self._metres(middle)
+        reach = MEANT * self._view.scene.pixel_ratio * self._pixel_width(middle)
         if found.inside.ndim == 2:
             reach = max(reach, 0.75 * found.cells.size)
         near = np.flatnonzero(beside < reach)
@@ -240,7 +242,7 @@ class MapLayer:
         best = near[np.argmin(beside[near])] if found.inside.ndim == 2 else near[np.argmin(depth[near])]
         return int(found.shown[best])
 
-    def _metres(self, point: Array) -> float:
+    def _pixel_width(self, point: Array) -> float:
         """Return the width of a pixel at a point, m."""
         scene = self._view.scene
         x, y = scene.project(point)

@@ -28,7 +28,7 @@ BAR = QSize(220, 10)
 STOPS = 24
 
 
-class _Bar(QWidget):
+class _ColorBar(QWidget):
     """The colour bar."""
 
     def __init__(self) -> None:
@@ -62,10 +62,10 @@ class MapLegend(QFrame):
         font.setBold(True)
         self.title.setFont(font)
         self.size_label.setProperty("muted", True)
-        self.bar = _Bar()
+        self.bar = _ColorBar()
         self.note = Note()
         self.update_button = QPushButton("Update", toolTip="Compute the same map for the present machine")
-        self.update_button.clicked.connect(self._renew)
+        self.update_button.clicked.connect(self._request_again)
         self._hide = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Hide this map")
         self._hide.setIconSize(QSize(12, 12))
         self._hide.clicked.connect(lambda: view.session.mapped.emit(None))
@@ -107,7 +107,7 @@ class MapLegend(QFrame):
         found = shown.result.map
         plain = is_plain(found)
         self.title.setText(shown.result.title)
-        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state(found)))))
+        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state_text(found)))))
         self.size_label.setVisible(bool(self.size_label.text()))
         old = self._layer.old
         self.note.say(f"Old: {old}." if old and not found.growing else "", "hint")
@@ -118,7 +118,7 @@ class MapLegend(QFrame):
             self._write_scale()
         self.place()
 
-    def _renew(self) -> None:
+    def _request_again(self) -> None:
         """Request the same map for the present machine."""
         if self._layer.shown is not None:
             self._layer.shown.renew({})
@@ -151,7 +151,7 @@ class MapLegend(QFrame):
         self.raise_()
 
 
-def _state(found: WorkspaceMap) -> str:
+def _state_text(found: WorkspaceMap) -> str:
     """Return the state of a map that is incomplete."""
     if found.complete:
         return ""

@@ -39,7 +39,7 @@ NOTHING = Diagnosis((), None)
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _MarksRequest:
     """A request for the marks of a pose: a copy of all that the thread needs."""
 
     mech: Mechanism
@@ -47,15 +47,15 @@ class _Asked:
     p: Mapping[str, float]
     q: NDArray[np.float64]
 
-    def of_machine(self, other: _Asked | None) -> bool:
+    def of_machine(self, other: _MarksRequest | None) -> bool:
         """Return True if another request is for the same machine."""
         return other is not None and self.mech is other.mech
 
-    def beside(self, other: _Asked | None) -> bool:
+    def beside(self, other: _MarksRequest | None) -> bool:
         """Return True if another request differs in its pose only."""
         return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
 
-    def same(self, other: _Asked | None) -> bool:
+    def same(self, other: _MarksRequest | None) -> bool:
         """Return True if another request is for the same marks."""
         return other is not None and self.beside(other) and np.array_equal(self.q, other.q)
 
@@ -68,26 +68,26 @@ class MobilityLayer:
     def __init__(self, view: Stage) -> None:
         self._view = view
         self.diagnosis = NOTHING
-        self._asked: _Asked | None = None
+        self._asked: _MarksRequest | None = None
         """What is wanted now."""
-        self._answer: tuple[_Asked, Diagnosis] | None = None
+        self._answer: tuple[_MarksRequest, Diagnosis] | None = None
         """What the thread left."""
         self._rested = 0.0
         """When the thread may work again, on the clock of `time.monotonic`."""
-        self._shown: _Asked | None = None
-        self._maker: tuple[_Asked, MobilityMarks] | None = None
+        self._shown: _MarksRequest | None = None
+        self._maker: tuple[_MarksRequest, MobilityMarks] | None = None
         """The thread's own: what it needs of a machine for all its poses."""
         self._worker = Worker("mobility marks", self._failed)
         self._timer = QTimer(view.widget, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._take_marks)
         session = view.session
         self._life = Lifetime()
         self._life.callback(self._worker.close)
         self._life.callback(self._timer.stop)
         self._life.listen(
             (session.moved, self.refresh),
-            (session.changed, self._changed),
-            (session.selected, self._selected),
+            (session.changed, self._document_changed),
+            (session.selected, self._selection_changed),
             (session.hovered, self._look_at),
             (session.pointed_out, self._look_at),
             (view.settings.changed, self._setting_changed),
@@ -125,23 +125,23 @@ class MobilityLayer:
                 self._show(None, NOTHING)
             return
         session = self._view.session
-        asked = _Asked(session.mech, self.frame, dict(session.p), np.array(session.q))
+        asked = _MarksRequest(session.mech, self.frame, dict(session.p), np.array(session.q))
         if asked.same(self._asked):
             return
         self._asked = asked
         if not asked.of_machine(self._shown):
             self._show(None, NOTHING)
         self._view.scene.mobility_marks.age()
-        self._begin()
+        self._begin_request()
         self._timer.start()
 
-    def _begin(self) -> None:
+    def _begin_request(self) -> None:
         """Start the pending request in the thread, if its pause is over."""
         asked = self._asked
         if asked is not None and not self._worker.busy and time.monotonic() >= self._rested:
-            self._worker.do(lambda: self._make(asked))
+            self._worker.do(lambda: self._compute_marks(asked))
 
-    def _make(self, asked: _Asked) -> None:
+    def _compute_marks(self, asked: _MarksRequest) -> None:
         """Compute the marks of a pose (in the thread)."""
         begun = time.monotonic()
         try:
@@ -158,7 +158,7 @@ class MobilityLayer:
         if asked is not None:
             self._answer = asked, Diagnosis((), None, f"The marks could not be computed: {error}")
 
-    def _look(self) -> None:
+    def _take_marks(self) -> None:
         """Take a result from the thread."""
         answer, self._answer = self._answer, None
         if answer is not None and answer[0].of_machine(self._asked):
@@ -166,9 +166,9 @@ class MobilityLayer:
         if self.settled or self._asked is None:
             self._timer.stop()
         else:
-            self._begin()
+            self._begin_request()
 
-    def _show(self, shown: _Asked | None, diagnosis: Diagnosis) -> None:
+    def _show(self, shown: _MarksRequest | None, diagnosis: Diagnosis) -> None:
         self._shown, self.diagnosis = shown, diagnosis
         scene = self._view.scene
         scene.mobility_marks.words, scene.mobility_marks.edge = scene.words, EDGE
@@ -187,12 +187,12 @@ class MobilityLayer:
             self._view.scene.mobility_marks.look_at(self._refs())
             self._view.update()
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _selection_changed(self, ref: Ref | None) -> None:
         if self.on:
             self._look_at(ref)
             self.refresh()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         self.refresh()
 
     def _setting_changed(self, key: str) -> None:

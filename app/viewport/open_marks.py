@@ -29,12 +29,12 @@ class OpenMarks:
     def _changed(self, *_: object) -> None:
         session, notes = self._view.session, self._view.annotations
         found = () if session.following else open_joints(session)
-        marks = tuple(line(each.a, each.b, self._words(each, k == 0)) for k, each in enumerate(found))
+        marks = tuple(line(each.a, each.b, self._gap_text(each, k == 0)) for k, each in enumerate(found))
         if marks != notes.open:
             notes.open = marks
             notes.update()
 
-    def _words(self, joint: OpenJoint, first: bool) -> str:
+    def _gap_text(self, joint: OpenJoint, first: bool) -> str:
         """Describe an open joint and its gap; for the first one also how to close it."""
         shown = self._view.settings.shown
         apart = [shown(joint.gap.distance, "length")] if joint.gap.distance > 0.0 else []

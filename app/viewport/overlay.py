@@ -93,10 +93,10 @@ class Overlay(QFrame):
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
         cube = shown_in(host.width(), host.height())
-        buttons, wanted = self._buttons, self._columns_in(room, self._buttons)
+        buttons, wanted = self._buttons, self._columns_needed(room, self._buttons)
         if wanted > 1 and cube:
             buttons = [button for button in self._buttons if button not in self._views]
-            wanted = self._columns_in(room, buttons)
+            wanted = self._columns_needed(room, buttons)
         low = wanted > MOST
         if low:
             widths = [button.sizeHint().width() for button in buttons if button is not None]
@@ -109,7 +109,7 @@ class Overlay(QFrame):
         self.move(max(host.width() - self.width() - MARGIN, MARGIN), top)
 
     @staticmethod
-    def _columns_in(room: int, buttons: list[QToolButton | None]) -> int:
+    def _columns_needed(room: int, buttons: list[QToolButton | None]) -> int:
         """Return the number of columns that buttons need in `room` pixels of height."""
         heights = [GAP if button is None else button.sizeHint().height() for button in buttons]
         if sum(heights) + EDGES <= room:

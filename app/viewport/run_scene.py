@@ -141,18 +141,18 @@ class RunScene:
 
     def refresh(self) -> None:
         """Draw everything for the playhead, or for the pose."""
-        self._followed, self._drawn = self.session.following, self._moment()
+        self._followed, self._drawn = self.session.following, self._drawn_key()
         self._view.afterwards(self._draw)
 
     def _draw(self) -> None:
-        record = self._record()
+        record = self._shown_record()
         time = self.runs.time
         self._show_vectors(record, time)
         self._show_paths(record, time)
         self._show_ghosts(record, time)
         self._view.update()
 
-    def _record(self) -> Record | None:
+    def _shown_record(self) -> Record | None:
         """Return the run that is shown; None if the pose does not come from it."""
         record = self.runs.current
         shown = record is not None and self.session.following and len(record.run.time) > 0
@@ -166,7 +166,7 @@ class RunScene:
             return
         try:
             run = at_rest(self.session.mech, self.session.q, self.session.p) if record is None else record.run
-            self._scale(run, wanted, record)
+            self._rescale_arrows(run, wanted, record)
             moment = run if record is None else resampled(run, [time])
             found = vectors.fields(moment, wanted)
         except KinetostatError:
@@ -194,7 +194,7 @@ class RunScene:
         )
         self._view.annotations.update()
 
-    def _scale(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
+    def _rescale_arrows(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
         """Scale arrows by the typical magnitudes of the whole run, once per run and set of vectors; for a pose the
         scale is kept while it moves, unless an arrow would leave the picture."""
         factors = {kind: self.factor(kind) for kind in KINDS}
@@ -228,11 +228,11 @@ class RunScene:
         """Draw the paths of points of a run from its samples, independent of how the playhead was moved."""
         scene = self._view.scene
         if record is None or not scene.tracks.frames:
-            self._pause(False)
+            self._pause_paths(False)
             scene.overlays.paths({}, source=SOURCE)
             self._computed_paths = {}
             return
-        self._pause(True)
+        self._pause_paths(True)
         shown = [each for each in (record, *self.others(record)) if not each.faint]
         trajectories, kept = {}, {}
         colours: dict[str, Colour] = {}
@@ -248,7 +248,7 @@ class RunScene:
         self._computed_paths = kept
         scene.overlays.paths(trajectories, colours, source=SOURCE)
 
-    def _pause(self, paused: bool) -> None:
+    def _pause_paths(self, paused: bool) -> None:
         """Hide or show the paths that are recorded while the machine moves."""
         scene = self._view.scene
         if paused != scene.tracks.paused:
@@ -282,7 +282,7 @@ class RunScene:
                 shown,
                 [self._places[run][1] for run in chosen],
                 opacity,
-                parameters=[_differing(run, record.run, self.session) for run in chosen],
+                parameters=[_differing_parameters(run, record.run, self.session) for run in chosen],
                 source=source,
             )
 
@@ -293,13 +293,13 @@ class RunScene:
 
     # ----------------------------------------------------------------------------- hearing
 
-    def _moment(self) -> tuple[object, ...]:
+    def _drawn_key(self) -> tuple[object, ...]:
         """Return a key of what is drawn of the runs."""
         record = self.runs.current
         return record, record and record.run, self.runs.time, self.session.following
 
     def _moved(self, _time: float) -> None:
-        if self._moment() != self._drawn:  # a run that is put in place of another tells both
+        if self._drawn_key() != self._drawn:  # a run that is put in place of another tells both
             self.refresh()
 
     def _runs_changed(self) -> None:
@@ -326,7 +326,7 @@ class RunScene:
             self.refresh()
 
 
-def _differing(run: Run, shown: Run, session: Session) -> dict[str, float]:
+def _differing_parameters(run: Run, shown: Run, session: Session) -> dict[str, float]:
     """Return the parameter values of a run that differ from those of the run shown, for parameters that the machine
     still has."""
     return dict(shared_parameters(session, run)) if run.settings.parameters != shown.settings.parameters else {}

@@ -1,7 +1,7 @@
 """A widget into which VTK draws by OpenGL, in a context of Qt.
 
-Graphics hardware keeps the picture and puts the window together (`_Composed`). Where the processor plays OpenGL, that
-would cost as much again as drawing: there the picture is fetched and painted as any other (`_Painted`).
+Graphics hardware keeps the picture and composes the window (`_ComposedCanvas`). With software OpenGL that would cost as
+much again as drawing: there the picture is fetched and painted like any other (`_PaintedCanvas`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def prepare_surface() -> None:
     QSurfaceFormat.setDefaultFormat(wanted)
 
 
-_asked: list[_Hidden] = []
+_asked: list[_HiddenContext] = []
 """The context in which the OpenGL capabilities were queried, until a surface takes it."""
 
 
@@ -57,7 +57,7 @@ def carried() -> Quality:
     takes over."""
     from viz.scene.quality import quality_for
 
-    hidden = _Hidden()
+    hidden = _HiddenContext()
     if not hidden.make_current():
         return "fine"
     quality = quality_for(hidden.renderer)
@@ -80,14 +80,14 @@ class Surface(QWidget):
 
         self.vtk = vtkGenericOpenGLRenderWindow()
         self.ready = False
-        self.canvas: _Canvas = _Painted(self) if carried() == "plain" else _Composed(self)
+        self.canvas: _CanvasProtocol = _PaintedCanvas(self) if carried() == "plain" else _ComposedCanvas(self)
         self.canvas.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     @property
     def composed(self) -> bool:
         """True if graphics hardware composes the picture into the window, so that overlays are not repainted
         with it."""
-        return isinstance(self.canvas, _Composed)
+        return isinstance(self.canvas, _ComposedCanvas)
 
     def draw(self) -> None:
         """Draw a picture with VTK in the current context."""
@@ -162,7 +162,7 @@ class Surface(QWidget):
             self.canvas.done_current()
 
 
-class _Canvas(Protocol):
+class _CanvasProtocol(Protocol):
     """The widget that displays a surface's picture: it fills the surface, below all overlays."""
 
     def renew(self) -> None: ...
@@ -176,7 +176,7 @@ class _Canvas(Protocol):
     def setAttribute(self, attribute: Qt.WidgetAttribute) -> None: ...
 
 
-class _Composed(QOpenGLWidget):
+class _ComposedCanvas(QOpenGLWidget):
     """Canvas in which VTK draws into a texture of Qt, from which Qt composes the window by OpenGL."""
 
     def __init__(self, surface: Surface) -> None:
@@ -223,7 +223,7 @@ class _Composed(QOpenGLWidget):
         return QOpenGLContext.currentContext() is self.context()
 
 
-class _Hidden:
+class _HiddenContext:
     """An OpenGL context without a window."""
 
     def __init__(self) -> None:
@@ -248,14 +248,14 @@ class _Hidden:
         return str(self.context.functions().glGetString(RENDERER) or "")
 
 
-class _Painted(QWidget):
+class _PaintedCanvas(QWidget):
     """Canvas in which VTK draws off-screen; the picture is cached and painted when the window is."""
 
     def __init__(self, surface: Surface) -> None:
         super().__init__(surface)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._surface = surface
-        self._hidden = _asked.pop() if _asked else _Hidden()
+        self._hidden = _asked.pop() if _asked else _HiddenContext()
         self._hidden.belong_to(self)
         self._hidden.context.aboutToBeDestroyed.connect(surface.free)
         self._stale, self._drawing = True, False

@@ -25,7 +25,7 @@ MARGIN = 12
 STEPS = 200
 
 
-class _Arrow(QWidget):
+class _ArrowIcon(QWidget):
     """An arrow in the colour of a kind; with two heads for rotational quantities."""
 
     def __init__(self, color: QColor, turning: bool) -> None:
@@ -82,7 +82,7 @@ class VectorLegend(QFrame):
         if tuple(self._words) != kinds:
             self._fill(kinds)
         for kind in kinds:
-            self._words[kind].setText(self._meaning(kind))
+            self._words[kind].setText(self._meaning_text(kind))
         self.setVisible(bool(kinds))
         for part in self._parts:
             part.show()
@@ -90,7 +90,7 @@ class VectorLegend(QFrame):
         self.adjustSize()
         self.move(MARGIN, MARGIN)
 
-    def _meaning(self, kind: str) -> str:
+    def _meaning_text(self, kind: str) -> str:
         value, length = reference(self._scene.scale.get(kind, 0.0), self._scene.size)
         if value <= 0.0:
             return "zero everywhere"
@@ -105,17 +105,17 @@ class VectorLegend(QFrame):
         look = LOOKS["dark" if self._view.theme.name == "dark" else "light"]
         for row, kind in enumerate(kinds):
             facts = KINDS[kind]
-            arrow = _Arrow(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
+            arrow = _ArrowIcon(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
             title, self._words[kind] = Label(facts.title), Label()
             self._words[kind].setProperty("muted", True)
             close = QToolButton(icon=icon("close"), autoRaise=True, toolTip=as_tip(f"Hide: {facts.title}"))
             close.setIconSize(QSize(12, 12))
             close.clicked.connect(lambda _=False, kind=kind: self._scene.hide(kind))
-            for column, part in enumerate((arrow, title, self._words[kind], self._slider(kind), close)):
+            for column, part in enumerate((arrow, title, self._words[kind], self._length_slider(kind), close)):
                 self._grid.addWidget(part, row, column)
                 self._parts.append(part)
 
-    def _slider(self, kind: str) -> QSlider:
+    def _length_slider(self, kind: str) -> QSlider:
         """Return a slider for the length of arrows, from a tenth to ten times."""
         low, high = (math.log(factor) for factor in FACTORS)
         slider = QSlider(Qt.Orientation.Horizontal, minimum=0, maximum=STEPS)

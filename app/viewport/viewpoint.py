@@ -33,7 +33,7 @@ class Viewpoint:
         self._fit_wanted = True
         self._trajectory: tuple[View, View] | None = None
         self._flight = QVariantAnimation(surface, startValue=0.0, endValue=1.0, duration=FLIGHT)
-        self._flight.valueChanged.connect(self._fly)
+        self._flight.valueChanged.connect(self._show_flight_share)
 
     # ----------------------------------------------------------------------------- moving
 
@@ -61,7 +61,7 @@ class Viewpoint:
         """Stop a flight at its present view."""
         self._flight.stop()
 
-    def _fly(self, share: float) -> None:
+    def _show_flight_share(self, share: float) -> None:
         if self._trajectory is not None:
             self._look(self._trajectory[1] if share >= 1.0 else camera.between(*self._trajectory, share))
 

@@ -280,31 +280,31 @@ class Viewport(Surface):
             double,
         )
 
-    def _of(self, event: QMouseEvent, double: bool = False) -> Pointer:
+    def _pointer_of(self, event: QMouseEvent, double: bool = False) -> Pointer:
         return self.pointer(event.position(), event.button(), event.modifiers(), double)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Start a gesture."""
         self.viewpoint.stop()
         if event.button() in BUTTONS:
-            self.gestures.press(self._of(event))
+            self.gestures.press(self._pointer_of(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Continue a gesture, or hover."""
-        pointer = self.pointed = self._of(event)
+        pointer = self.pointed = self._pointer_of(event)
         self.gestures.move(pointer)
         if not self.gestures.running:
             self.place.emit(self.point_under(pointer))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a gesture."""
-        self.gestures.release(self._of(event))
+        self.gestures.release(self._pointer_of(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Pass a double click to the tool, or make the point under the pointer the centre of orbiting."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        pointer, double = self._of(event, double=True), self.gestures.tool.double
+        pointer, double = self._pointer_of(event, double=True), self.gestures.tool.double
         double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

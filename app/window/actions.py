@@ -99,7 +99,7 @@ class Actions:
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
-            title = menu.addAction(icon(_picture(self._bench.session, ref)), as_entry(ref.name))
+            title = menu.addAction(icon(_icon_name(self._bench.session, ref)), as_entry(ref.name))
             title.setEnabled(False)
         fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
         fitting.sort(key=lambda command: not command.id.startswith("view."))
@@ -131,9 +131,9 @@ class Actions:
                 space = QWidget()
                 space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
                 bar.addWidget(space)
-                bar.addWidget(self._finder())
+                bar.addWidget(self._palette_button())
                 continue
-            actions = self._of_group(group)
+            actions = self._actions_of_group(group)
             if actions and bar.actions() and group != TOOLBAR[-1]:
                 bar.addSeparator()
             for action in actions:
@@ -141,7 +141,7 @@ class Actions:
         self._window.addToolBar(bar)
         return bar
 
-    def _finder(self) -> QToolButton:
+    def _palette_button(self) -> QToolButton:
         """Return the wide button that opens the command palette."""
         button = QToolButton()
         button.setObjectName("finder")
@@ -152,11 +152,11 @@ class Actions:
         button.clicked.connect(lambda: self.run("help.palette"))
         return button
 
-    def _of_group(self, group: str) -> Iterable[QAction]:
+    def _actions_of_group(self, group: str) -> Iterable[QAction]:
         return [self.by_id[command.id] for command in table().values() if command.toolbar == group]
 
 
-def _picture(session: Session, ref: Ref) -> str:
+def _icon_name(session: Session, ref: Ref) -> str:
     """Return the icon name of an element."""
     if ref.collection == "joints":
         return session.model.expanded.find("joints", ref.name).kind

@@ -40,10 +40,10 @@ class PanelsMade(dict[str, QWidget]):
 
     def __init__(self, make: Callable[[str], QWidget]) -> None:
         super().__init__()
-        self._make = make
+        self._create_panel = make
 
     def __missing__(self, name: str) -> QWidget:
-        return self._make(name)
+        return self._create_panel(name)
 
 
 class PanelOf(Generic[P]):
@@ -63,7 +63,7 @@ class Docks:
     def __init__(self, window: QMainWindow, bench: Workbench) -> None:
         self._window, self._bench, self._settings = window, bench, bench.settings
         self.places = panels()
-        self.panels = PanelsMade(self._make)
+        self.panels = PanelsMade(self._create_panel)
         self.docks: dict[str, QDockWidget] = {}
         self._then: dict[str, list[Callable[[Any], object]]] = {}
         """What is to be done with panels once they are made."""
@@ -77,24 +77,24 @@ class Docks:
         window.setCorner(Qt.Corner.BottomLeftCorner, AREAS[LEFT])
         window.setCorner(Qt.Corner.BottomRightCorner, AREAS[RIGHT])
         for place in self.places:
-            self._dock(place)
+            self._add_dock(place)
         self._arrange()
         for dock in self.docks.values():
             for moved in (dock.topLevelChanged, dock.dockLocationChanged):
                 moved.connect(self._retitle_soon)
         self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
         for place in self.places:
-            self.docks[place.id].visibilityChanged.connect(partial(self._came, place))
+            self.docks[place.id].visibilityChanged.connect(partial(self._panel_shown, place))
         self._first = window.saveState(VERSION)
 
-    def _dock(self, place: Panel) -> None:
+    def _add_dock(self, place: Panel) -> None:
         dock = QDockWidget(place.title, self._window)
         dock.setObjectName(place.id)
         self.docks[place.id] = dock
         if place.tab_with:
-            dock.setWidget(self._behind(place))
+            dock.setWidget(self._placeholder(place))
         else:
-            self._make(place.id)
+            self._create_panel(place.id)
         self._window.addDockWidget(AREAS[place.area], dock)
         if place.tab_with:  # at once: side by side they would make the window wide
             self._window.tabifyDockWidget(self.docks[place.tab_with], dock)
@@ -102,13 +102,13 @@ class Docks:
     # ----------------------------------------------------------------------------- making panels
 
     @staticmethod
-    def _behind(place: Panel) -> QWidget:
+    def _placeholder(place: Panel) -> QWidget:
         """Return a placeholder for a panel that is not created yet."""
         stand_in = QWidget()
         stand_in.setMinimumHeight(HIGHEST if place.area == BOTTOM else 0)
         return stand_in
 
-    def _make(self, name: str) -> QWidget:
+    def _create_panel(self, name: str) -> QWidget:
         place = next((place for place in self.places if place.id == name), None)
         if place is None:
             raise KeyError(name)
@@ -139,17 +139,17 @@ class Docks:
     def complete(self) -> None:
         """Create the panels that are missing."""
         for place in self.missing:
-            self._make(place.id)
+            self._create_panel(place.id)
 
     def make_next(self) -> bool:
         """Import or create the next missing panel, except rarely used ones; returns False if nothing was left to do."""
         for place in self.missing:
             if not place.seldom:
-                self._make(place.id) if place in self._loaded else self._load(place)
+                self._create_panel(place.id) if place in self._loaded else self._import_panel(place)
                 return True
         return False
 
-    def _load(self, place: Panel) -> None:
+    def _import_panel(self, place: Panel) -> None:
         place.load()
         self._loaded.append(place)
 
@@ -166,10 +166,10 @@ class Docks:
                 self._window.tabifyDockWidget(self.docks[place.tab_with], self.docks[place.id])
         for name in ("functions", "output"):
             self.docks[name].raise_()
-        self._size()
+        self._set_first_sizes()
         self._retitle()
 
-    def _size(self) -> None:
+    def _set_first_sizes(self) -> None:
         width, height = self._window.width(), self._window.height()
         columns = [self.docks["functions"], self.docks["properties"]]
         widths = [min(290, width * 22 // 100), min(340, max(290, width * 28 // 100))]
@@ -208,7 +208,7 @@ class Docks:
             tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()
             if tabbed and bar is None:
-                dock.setTitleBarWidget(_no_title(dock))
+                dock.setTitleBarWidget(_empty_title_bar(dock))
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
@@ -228,7 +228,7 @@ class Docks:
             elif not bar.isHidden():
                 known |= titles
 
-    def _came(self, place: Panel, seen: bool) -> None:
+    def _panel_shown(self, place: Panel, seen: bool) -> None:
         """Handle a panel coming to the front, and focus the input line of one with a command line, so that keys are not
         taken for shortcuts. When the window appears, Qt also reports panels hidden behind others as visible."""
         if seen and place.id not in self.panels:
@@ -268,7 +268,7 @@ class Docks:
     def settle(self) -> None:
         """Give the panels their initial sizes once the window has its own; a saved arrangement is kept."""
         if self._settings.bytes("window/docks") is None:
-            self._size()
+            self._set_first_sizes()
 
     def recall(self) -> None:
         """Restore the saved size and arrangement."""
@@ -285,7 +285,7 @@ class Docks:
         return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]
 
 
-def _no_title(dock: QDockWidget) -> QWidget:
+def _empty_title_bar(dock: QDockWidget) -> QWidget:
     """Return a replacement for a title bar with zero height; without a layout its height would be −1, for which Qt
     prints a warning."""
     bar = QWidget(dock)
@@ -310,9 +310,9 @@ class SeenFocus(QObject):
     def _look(self, *_: object) -> None:
         if not self._due:
             self._due = True
-            QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
+            QTimer.singleShot(0, self, self._correct_focus)  # a panel may be just coming to the front
 
-    def _correct(self) -> None:
+    def _correct_focus(self) -> None:
         self._due = False
         focus = self._window.focusWidget()
         if focus is None or not self._window.isVisible():

@@ -65,7 +65,7 @@ class Documents(QObject):
         self._life = Lifetime()
         self._life.callback(self.lock.release)
         self._life.callback(self.opening.wait)
-        self._life.listen((self._session.changed, self._hold))
+        self._life.listen((self._session.changed, self._hold_lock_hint))
 
     def close(self) -> None:
         """Stop reading, and release the lock hint of the file."""
@@ -86,7 +86,7 @@ class Documents(QObject):
 
     def ask_open(self) -> None:
         """Ask for a file and open it."""
-        path, _ = QFileDialog.getOpenFileName(self._bench.widget, "Open a model", self._folder(), open_filter())
+        path, _ = QFileDialog.getOpenFileName(self._bench.widget, "Open a model", self._start_folder(), open_filter())
         if path:
             self.open(path)
 
@@ -118,11 +118,13 @@ class Documents(QObject):
             read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
             self.keep_changes(read_it) if then is None else read_it()
 
-        before = self._work()
+        before = self._unsaved_work_key()
 
         def came(found: Opened) -> None:
             self._telling.status.busy("")
-            if then is None and self._work() != before and not self.may_go():  # there is more now than was asked for
+            if (
+                then is None and self._unsaved_work_key() != before and not self.may_go()
+            ):  # there is more now than was asked for
                 return
             if found.error is not None and offer(self._telling.messages, found.error, again):
                 self.awaited.emit(False)
@@ -133,7 +135,7 @@ class Documents(QObject):
         self.awaited.emit(True)  # something is about to be here
         self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
 
-    def _work(self) -> tuple[object, ...]:
+    def _unsaved_work_key(self) -> tuple[object, ...]:
         """Return a key of the unsaved work: while it stays the same, the user need not be asked again."""
         runs = tuple((record, record.version) for record in self._session.runs.items)
         return self._session.state, runs, self._bench.runs.simulation.running
@@ -179,12 +181,12 @@ class Documents(QObject):
             folder = companion.folder_of(opened.path)
             self._keeper.read(folder, opened.kept, document=opened.path)
             self._surroundings.put_back(opened.kept.sections)
-        self._tell_doubts(opened)
+        self._report_findings(opened)
         asked = next((each.asked for each in examples() if each.path == opened.path), None)
         if asked is not None:
             self._bench.panels.ask_function(*asked)
 
-    def _tell_doubts(self, opened: Opened) -> None:
+    def _report_findings(self, opened: Opened) -> None:
         serious = [finding for finding in opened.findings if finding.severity != "hint"]
         if serious:
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
@@ -227,32 +229,32 @@ class Documents(QObject):
         """
         if self._session.path is None or is_example(self._session.path):
             return self.ask_save_as(keep)
-        return self._write(self._session.path, keep=keep)
+        return self._write_document(self._session.path, keep=keep)
 
     def ask_save_as(self, keep: Callable[[Path], None] | None = None) -> bool:
         """Ask for a file and save to it."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
-        start = str(Path(self._folder()) / f"{name}{SUFFIX}")
+        start = str(Path(self._start_folder()) / f"{name}{SUFFIX}")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Save the model", start, save_filter())
         if not path:
             return False
         chosen = Path(path)
-        return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
+        return self._write_document(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
 
     def ask_export(self, suffix: str) -> bool:
         """Ask for a file of another format and write the machine to it; the document keeps its own file."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
-        start = str(Path(self._folder()) / f"{name}{suffix}")
+        start = str(Path(self._start_folder()) / f"{name}{suffix}")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export the model", start, save_filter(suffix))
-        return bool(path) and self._write(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
+        return bool(path) and self._write_document(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
 
     def overwrite(self, path: Path) -> bool:
         """Save over a file that another program changed or has open."""
         self._shared = path
-        return self._write(path, over=True)
+        return self._write_document(path, over=True)
 
-    def _write(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
-        if not over and (doubt := self._doubt(path)):
+    def _write_document(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
+        if not over and (doubt := self._reason_to_ask(path)):
             choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
             choices |= {"Save as…": lambda: self.ask_save_as()}
             if path == self._session.path:
@@ -266,7 +268,7 @@ class Documents(QObject):
                 "error",
                 words,
                 {
-                    "Try again": lambda: self._write(path, over=over),
+                    "Try again": lambda: self._write_document(path, over=over),
                     "Save as…": lambda: self.ask_save_as(),
                 },
             )
@@ -276,11 +278,11 @@ class Documents(QObject):
         self._bench.settings.add_recent(path)
         if path == self._session.path:
             self.source = path
-            self._hold()
+            self._hold_lock_hint()
             (keep or self._save_runs)(path)
         return True
 
-    def _doubt(self, path: Path) -> str:
+    def _reason_to_ask(self, path: Path) -> str:
         """Return why overwriting a file needs confirmation; "" if it does not."""
         if self._session.sources.changed(path) and path.exists():
             return f"Another program changed {path.name} since it was read here."
@@ -293,16 +295,18 @@ class Documents(QObject):
         if keeper.large and path.suffix == SUFFIX:
             runs = len(keeper.unkept)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
-            self._telling.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
+            self._telling.notices.tell(
+                KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep_runs(path)}
+            )
         else:
-            self._keep(path)
+            self._keep_runs(path)
 
-    def _keep(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
+    def _keep_runs(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
         if path.suffix == SUFFIX:
             sections = self._surroundings.kept()
             self._keeper.save(path, sections, leave=leave, restore=restore)
 
-    def _hold(self, *_: object) -> None:
+    def _hold_lock_hint(self, *_: object) -> None:
         """Mark the file as open for other programs, and warn the user if another one has it open already."""
         path = self._session.path
         path = None if path is None or is_example(path) else path
@@ -316,7 +320,7 @@ class Documents(QObject):
         else:
             self._telling.notices.remove(SHARED)
 
-    def _folder(self) -> str:
+    def _start_folder(self) -> str:
         """Return the start folder of file dialogs: that of the open file, else the last one used."""
         last = next((path.parent for path in self._bench.settings.recent[:1] if not is_example(path)), Path.home())
         return str(self._session.folder or last)
@@ -333,23 +337,23 @@ class Documents(QObject):
         self._keeper.settle(self._telling.status.busy)
         self._bench.runs.stop_live()
         self._bench.runs.simulation.finish()
-        loss = self._loss()
+        loss = self._unsaved_loss()
         if not loss.items:
             return True
         answer = ask(self._bench.widget, loss)
         if answer is None:
             return False
-        return self._save(answer) if answer else True
+        return self._save_wanted(answer) if answer else True
 
-    def _loss(self) -> Loss:
+    def _unsaved_loss(self) -> Loss:
         session = self._session
         name = session.path.stem if session.path is not None else session.model.name or "untitled"
         return Loss(name, session.edits, len(self._keeper.deleted), self._keeper.unkept)
 
-    def _save(self, wanted: Wanted) -> bool:
+    def _save_wanted(self, wanted: Wanted) -> bool:
         """Save the checked items; returns True once all of them are on disk."""
         dropped = tuple(record for record in self._keeper.unkept if record not in wanted.runs)
-        path, keep = self._session.path, lambda path: self._keep(path, dropped, not wanted.document)
+        path, keep = self._session.path, lambda path: self._keep_runs(path, dropped, not wanted.document)
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
         elif wanted.document or path is None:
@@ -363,9 +367,9 @@ class Documents(QObject):
             self._session.message.emit("error", f"Runs are saved with {SUFFIX} files only. Save the machine as one.")
             return False
         self._telling.notices.remove(KEEPING)
-        return self._written(wanted.runs)
+        return self._wait_for_runs(wanted.runs)
 
-    def _written(self, runs: tuple[Record, ...]) -> bool:
+    def _wait_for_runs(self, runs: tuple[Record, ...]) -> bool:
         """Wait until runs are on disk, while the window keeps drawing; returns False if they could not be written."""
         self._keeper.settle(self._telling.status.busy)
         return not set(runs) & set(self._keeper.unkept)
@@ -388,7 +392,7 @@ class Documents(QObject):
     def ask_picture(self) -> None:
         """Ask for a PNG file and write the view to it, at twice its screen resolution."""
         name = (self.source or Path(self._session.model.name or "picture")).stem
-        start = str(Path(self._folder()) / f"{name}.png")
+        start = str(Path(self._start_folder()) / f"{name}.png")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export picture", start, "PNG picture (*.png)")
         if path:
             chosen = Path(path) if Path(path).suffix else Path(path).with_suffix(".png")

@@ -28,16 +28,16 @@ class MotionKeeper:
         """Add every motion of a result to the runs."""
         for part in leaves(result):
             if (motion := part.scene_parts().motion) is not None:
-                self._take(motion)
+                self._take_motion(motion)
 
-    def _take(self, motion: Motion) -> None:
+    def _take_motion(self, motion: Motion) -> None:
         runs, before = self._view.session.runs, dict(self._view.session.p)
         known = next((record for record in runs.items if record.run is motion.run), None)
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
         if known is None and dict(motion.run.settings.parameters) != before:
             self._view.viewpoint.keep_in_view()  # a robot of other lengths has another size
         if motion.curves:
-            self._plot(motion)
+            self._plot_motion(motion)
         if motion.trace:
             self._trace_tool()
         if motion.animate:
@@ -45,7 +45,7 @@ class MotionKeeper:
         elif motion.trace:
             runs.seek(float(motion.run.time[-1]))  # the path is drawn up to the playhead
 
-    def _plot(self, motion: Motion) -> None:
+    def _plot_motion(self, motion: Motion) -> None:
         """Plot the curves, one plot for each x axis."""
         for x in dict.fromkeys(x for x, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)

@@ -40,9 +40,9 @@ class Notice(QFrame):
         close.clicked.connect(closed)
         row.addWidget(close)
         self.setAccessibleName(f"{severity}: {text}")
-        self._draw()
+        self._draw_icon()
 
-    def _draw(self) -> None:
+    def _draw_icon(self) -> None:
         """Draw the icon of the notice in the colours of the current theme."""
         self._picture.setPixmap(icon(self._severity).pixmap(18, 18))
 
@@ -50,7 +50,7 @@ class Notice(QFrame):
         """Redraw the icon when the theme changes."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._draw()
+            self._draw_icon()
 
 
 class Notices(QScrollArea):
@@ -83,7 +83,7 @@ class Notices(QScrollArea):
         bar = Notice(severity, text, {title: answered(a) for title, a in choices.items()}, lambda: self.remove(key))
         self._bars[key] = bar
         self._column.addWidget(bar)
-        self._fit()
+        self._fit_height()
 
     def remove(self, key: str) -> None:
         """Remove a bar."""
@@ -92,7 +92,7 @@ class Notices(QScrollArea):
             self._column.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-            self._fit()
+            self._fit_height()
 
     def clear(self) -> None:
         """Remove all bars."""
@@ -111,9 +111,9 @@ class Notices(QScrollArea):
     def resizeEvent(self, event: object) -> None:
         """Adapt the height to texts that wrap differently at the new width."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._fit()
+        self._fit_height()
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         self.setVisible(bool(self._bars))
         width = max(self.viewport().width(), 300)
         heights = [bar.layout().totalHeightForWidth(width) for bar in self._bars.values()]

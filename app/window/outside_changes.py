@@ -71,16 +71,16 @@ class OutsideChanges(QObject):
             self._watch()
             return
         gone = [path for path in changed if not path.exists()]
-        if gone and self._again():
+        if gone and self._check_again_later():
             return
         if gone:
-            self._tell_gone(gone)
+            self._report_missing(gone)
         elif self._session.unsaved:
-            self._ask(changed)
+            self._ask_about_change(changed)
         else:
-            self._read(self._follow)
+            self._read_file(self._take_over_if_unedited)
 
-    def _again(self) -> bool:
+    def _check_again_later(self) -> bool:
         """Schedule another check, since a file may be in the middle of being replaced."""
         self._tries -= 1
         if self._tries > 0:
@@ -89,21 +89,23 @@ class OutsideChanges(QObject):
         self._tries = TRIES
         return False
 
-    def _own(self) -> Path:
+    def _own_path(self) -> Path:
         return self._documents.source or self._session.sources.files[0].path
 
-    def _read(self, then: Callable[[Opened], object]) -> None:
-        self._documents.read(self._own(), then=then, trusted=self._session.trusted)
+    def _read_file(self, then: Callable[[Opened], object]) -> None:
+        self._documents.read(self._own_path(), then=then, trusted=self._session.trusted)
 
-    def _follow(self, found: Opened) -> None:
+    def _take_over_if_unedited(self, found: Opened) -> None:
         """Take the file's content over, unless the document was edited meanwhile or the file cannot be read."""
         if found.error is not None:
-            if not self._again():
-                self._ask(self._session.sources.changed(), f" It cannot be read as it is now: {_reason(found.error)}")
+            if not self._check_again_later():
+                self._ask_about_change(
+                    self._session.sources.changed(), f" It cannot be read as it is now: {_error_text(found.error)}"
+                )
             return
         self._tries = TRIES
         if self._session.unsaved:
-            self._ask(self._session.sources.changed())
+            self._ask_about_change(self._session.sources.changed())
         elif self._documents.take_over(found, "Changed outside"):
             name = found.path.name
             self._session.message.emit(
@@ -112,7 +114,7 @@ class OutsideChanges(QObject):
 
     # ------------------------------------------------------------------------------- telling
 
-    def _ask(self, changed: tuple[Path, ...], more: str = "") -> None:
+    def _ask_about_change(self, changed: tuple[Path, ...], more: str = "") -> None:
         if not changed:
             return
         names = ", ".join(path.name for path in changed[:3])
@@ -127,7 +129,7 @@ class OutsideChanges(QObject):
         }
         self._telling.notices.tell(CHANGED, "warning", words, choices)
 
-    def _tell_gone(self, gone: list[Path]) -> None:
+    def _report_missing(self, gone: list[Path]) -> None:
         documents = self._documents
         path = self._session.path if self._session.path in gone else gone[0]
         self._session.sources = self._session.sources.again(*gone)
@@ -157,15 +159,15 @@ class OutsideChanges(QObject):
     def compare(self) -> None:
         """Show a table of differences between document and file; the question stays open."""
         changed = self._session.sources.changed()
-        self._read(lambda found: self._compare(found, changed))
+        self._read_file(lambda found: self._show_differences(found, changed))
 
-    def _compare(self, found: Opened, changed: tuple[Path, ...]) -> None:
+    def _show_differences(self, found: Opened, changed: tuple[Path, ...]) -> None:
         if found.model is None:
             self._telling.guard.report(found.error or RuntimeError("nothing was read"))
         else:
             self._session.produced.emit(difference_table(found, self._session.model))
             self._bench.panels.show("output")
-        self._ask(changed)
+        self._ask_about_change(changed)
 
 
 def difference_table(found: Opened, mine: Model) -> Table:
@@ -180,5 +182,5 @@ def difference_table(found: Opened, mine: Model) -> Table:
     return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)
 
 
-def _reason(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return str(error) if isinstance(error, KinetostatError) else "it is damaged."

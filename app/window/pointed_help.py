@@ -48,14 +48,14 @@ def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place:
         elif isinstance(at, Viewport) and bench.stage.gestures.tool.id != "select":
             return f"tool.{bench.stage.gestures.tool.id}"
         elif isinstance(at, Viewport | Timeline | StatusLine):
-            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_kind(at)]
+            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_panel_class(at)]
         elif isinstance(at, QDockWidget):
             return _panel_topic(bench, functions, at, widget, field)
         at = at.parentWidget()
     return ""
 
 
-def _kind(widget: QWidget) -> type:
+def _panel_class(widget: QWidget) -> type:
     return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
 
 

@@ -64,16 +64,16 @@ class Recovery(QObject):
         self._timer = QTimer(self, singleShot=True, interval=SOON)
         self._timer.timeout.connect(self.write)
         self._look = QTimer(self, interval=LOOK)
-        self._look.timeout.connect(self._tell)
+        self._look.timeout.connect(self._report_failure)
         self._life = Lifetime()
         self._life.listen(
             (session.saved_changed, self._changed),
             (session.runs.changed, self._changed),
             (documents.recovering, self.offer),
         )
-        self._settle()
+        self._prepare_folder()
 
-    def _settle(self) -> None:
+    def _prepare_folder(self) -> None:
         """Create the folder with access for the user only; if that fails, there are no copies, which is reported when
         one is needed."""
         try:
@@ -107,7 +107,7 @@ class Recovery(QObject):
 
         def work() -> None:
             if not self.folder.is_dir():
-                self._settle()
+                self._prepare_folder()
             recovery_copies.write(copy, dumps(model), origin, kept)
             self._said = False
 
@@ -156,7 +156,7 @@ class Recovery(QObject):
             self._said = True
             self._news.append(f"{CANNOT}{error}")
 
-    def _tell(self) -> None:
+    def _report_failure(self) -> None:
         if not self._worker.busy and not self._news:
             self._look.stop()
         while self._news:
@@ -166,30 +166,30 @@ class Recovery(QObject):
 
     def offer(self) -> None:
         """Offer work left by earlier programs in a notice."""
-        self._answered(recovery_copies.leftovers(self.folder))
+        self._update_offer(recovery_copies.leftovers(self.folder))
         for left in self._left:
             text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
             answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
             self._notices.tell(str(left.copy), "warning", text, answers)
 
-    def _answered(self, left: tuple[Leftover, ...]) -> None:
+    def _update_offer(self, left: tuple[Leftover, ...]) -> None:
         """Update the notice to the copies that still wait for an answer."""
         self._left, self._documents.recoverable = left, bool(left)
 
     def restore(self, left: Leftover) -> None:
         """Open a copy under the name of its document."""
-        self._documents.keep_changes(lambda: self._read(left))
+        self._documents.keep_changes(lambda: self._read_copy(left))
 
-    def _read(self, left: Leftover) -> None:
+    def _read_copy(self, left: Leftover) -> None:
         origin = left.origin.path or left.origin.source
 
         def read(trusted: frozenset[Trusted]) -> Opened:
             text = lambda: source_of_file(left.copy).text  # noqa: E731
             return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
 
-        self._documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
+        self._documents.read(Path(origin or left.copy), read, lambda opened: self._show_restored(left, opened))
 
-    def _show(self, left: Leftover, opened: Opened) -> None:
+    def _show_restored(self, left: Leftover, opened: Opened) -> None:
         if opened.error is not None:
             words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
             self._notices.tell(
@@ -213,14 +213,14 @@ class Recovery(QObject):
         ):
             return
         self._session.trusted = opened.trusted
-        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
+        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._remove_when_copied(left, whole))
         self._surroundings.put_back(left.kept.sections)
         self.restored.emit()
         self._session.message.emit("done", f"Restored: {left.words}. It is not saved yet.")
 
-    def _taken(self, left: Leftover, whole: bool) -> None:
+    def _remove_when_copied(self, left: Leftover, whole: bool) -> None:
         """Delete the old copy once all of it is in a new one; else keep it to be offered again."""
-        self._answered(tuple(each for each in self._left if each != left))
+        self._update_offer(tuple(each for each in self._left if each != left))
         self.write()
         store, records = self._keeper.store, self._keeper.stored
 
@@ -242,12 +242,15 @@ class Recovery(QObject):
             self._session.message.emit("error", f"{left.copy} cannot be deleted: {error.strerror}.")
             return
         self._discarded.append(gone)
-        self._answered(tuple(each for each in self._left if each != left))
+        self._update_offer(tuple(each for each in self._left if each != left))
         self._notices.tell(
-            str(left.copy), "hint", f"Discarded: {left.words}.", {"Bring it back": lambda: self._bring_back(gone)}
+            str(left.copy),
+            "hint",
+            f"Discarded: {left.words}.",
+            {"Bring it back": lambda: self._restore_discarded(gone)},
         )
 
-    def _bring_back(self, left: Leftover) -> None:
+    def _restore_discarded(self, left: Leftover) -> None:
         self._discarded.remove(left)
         recovery_copies.bring_back(left)
         self.offer()

@@ -26,18 +26,18 @@ class SavedViews:
         self._view, self._session = view, view.session
         self._document = self._session.document
         self.views: Mapping[str, View] = {}
-        self._session.changed.connect(self._changed)
+        self._session.changed.connect(self._document_changed)
 
     def close(self) -> None:
         """Disconnect from the session."""
-        self._session.changed.disconnect(self._changed)
+        self._session.changed.disconnect(self._document_changed)
 
-    def _changed(self, _old: State, _new: State) -> None:
+    def _document_changed(self, _old: State, _new: State) -> None:
         if self._document != self._session.document:
             self._document = self._session.document
-            self._show({})
+            self._show_views({})
 
-    def _show(self, views: Mapping[str, View]) -> None:
+    def _show_views(self, views: Mapping[str, View]) -> None:
         self.views = views
         self.changed.emit()
 
@@ -52,15 +52,15 @@ class SavedViews:
 
     def keep(self, name: str) -> None:
         """Save the present view under a name, replacing one of that name."""
-        self._put(f"Save view {name}", {**self.views, name: self._view.viewpoint.goal})
+        self._put_views(f"Save view {name}", {**self.views, name: self._view.viewpoint.goal})
 
     def delete(self, name: str) -> None:
         """Delete a view, as an undo step."""
-        self._put(f"Delete view {name}", {known: view for known, view in self.views.items() if known != name})
+        self._put_views(f"Delete view {name}", {known: view for known, view in self.views.items() if known != name})
 
-    def _put(self, label: str, after: Mapping[str, View]) -> None:
+    def _put_views(self, label: str, after: Mapping[str, View]) -> None:
         before = self.views
-        self._session.perform(label, Step(lambda: self._show(after), lambda: self._show(before)))
+        self._session.perform(label, Step(lambda: self._show_views(after), lambda: self._show_views(before)))
 
     def look(self, name: str) -> None:
         """Move the camera to a saved view."""
@@ -74,4 +74,4 @@ class SavedViews:
 
     def put_back(self, kept: Mapping[str, Any]) -> None:
         """Restore views from plain data. Raises ValueError, KeyError or TypeError."""
-        self._show({str(name)[:200]: view_of(view) for name, view in list(kept.items())[:200]})
+        self._show_views({str(name)[:200]: view_of(view) for name, view in list(kept.items())[:200]})

@@ -101,7 +101,7 @@ class FirstPicture(QObject):
         )
         self._view.awaiting = True
         self._view.drawn.connect(self._drawn)
-        QTimer.singleShot(LONGEST, self, self._seen)
+        QTimer.singleShot(LONGEST, self, self._picture_seen)
 
     def draw(self) -> None:
         """Draw the first picture, once the machine is loaded or failed to load."""
@@ -112,9 +112,9 @@ class FirstPicture(QObject):
 
     def _drawn(self) -> None:
         if not self._view.awaiting:
-            self._seen()
+            self._picture_seen()
 
-    def _seen(self) -> None:
+    def _picture_seen(self) -> None:
         self._view.drawn.disconnect(self._drawn)
         self.draw()
         self._frame.close()

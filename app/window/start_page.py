@@ -61,21 +61,23 @@ class StartPage(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 16, 22, 14)
         column.setSpacing(10)
-        column.addLayout(self._head())
-        column.addLayout(self._choices())
+        column.addLayout(self._header())
+        column.addLayout(self._choice_buttons())
         column.addWidget(self.unsaved)
         column.addWidget(self.shelf, 1)
         self._life = Lifetime()
-        self._life.listen((bench.session.changed, self._changed), (self._view.gestures.chosen, self._chosen))
+        self._life.listen(
+            (bench.session.changed, self._document_changed), (self._view.gestures.chosen, self._tool_chosen)
+        )
         self._view.widget.installEventFilter(self)
-        self._fill()
+        self._fill_lists()
         self.refresh()
 
     def close(self) -> None:  # type: ignore[override]
         """Disconnect from session and tools."""
         self._life.close()
 
-    def _head(self) -> QHBoxLayout:
+    def _header(self) -> QHBoxLayout:
         title = Label("What would you like to make?")
         font = title.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
@@ -89,7 +91,7 @@ class StartPage(QFrame):
         row.addWidget(shut)
         return row
 
-    def _choices(self) -> QGridLayout:
+    def _choice_buttons(self) -> QGridLayout:
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         commands = table()
@@ -101,7 +103,7 @@ class StartPage(QFrame):
             button.setText(words)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            button.clicked.connect(self._runner(name))
+            button.clicked.connect(self._command_runner(name))
             self._buttons.append(button)
         return self._grid
 
@@ -110,10 +112,10 @@ class StartPage(QFrame):
         for number, button in enumerate(self._buttons):
             self._grid.addWidget(button, *divmod(number, columns))
 
-    def _runner(self, name: str) -> Callable[[], None]:
+    def _command_runner(self, name: str) -> Callable[[], None]:
         return lambda: self._bench.run(name)
 
-    def _fill(self) -> None:
+    def _fill_lists(self) -> None:
         """List the recent files and the examples."""
         known = {each.path: each for each in examples()}
         lately = [
@@ -129,7 +131,7 @@ class StartPage(QFrame):
     def show_again(self) -> None:
         """Show the page on request, whatever is open."""
         self._asked, self._closed = True, False
-        self._fill()
+        self._fill_lists()
         self.refresh()
         self.setFocus()
 
@@ -139,31 +141,31 @@ class StartPage(QFrame):
         self.refresh()
         self._view.widget.setFocus()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._asked = False
             if self._document != self._bench.session.document:
                 self._document = self._bench.session.document
                 self._closed = False
-                if self._empty:  # nothing is left that the tool in hand was working on
+                if self._is_empty:  # nothing is left that the tool in hand was working on
                     self._view.gestures.choose(PLAIN)
-            if self._empty and not self._closed and not self.isVisible():
-                self._fill()
+            if self._is_empty and not self._closed and not self.isVisible():
+                self._fill_lists()
         self.refresh()
 
-    def _chosen(self, tool: object) -> None:
+    def _tool_chosen(self, tool: object) -> None:
         """Hide the page when a tool is chosen."""
         self.put_away() if self.isVisible() else None
 
     @property
-    def _empty(self) -> bool:
+    def _is_empty(self) -> bool:
         model = self._bench.session.model
         return not (model.bodies or model.chains or model.frames or model.assemblies)
 
     def refresh(self) -> None:
         """Show the page in the middle, or hide it."""
         self.unsaved.setVisible(self._bench.files.recoverable)
-        begins = self._empty and not self._closed and self._view.gestures.tool.id == PLAIN
+        begins = self._is_empty and not self._closed and self._view.gestures.tool.id == PLAIN
         self.setVisible(self._asked or begins)
         self.place()
 

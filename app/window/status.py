@@ -83,7 +83,7 @@ class StatusLine(QStatusBar):
         self.freedoms = Label()
         self.integrators = IntegratorsAhead()
         self._mobility = standing_mobility(session)
-        self._tell_freedoms()
+        self._show_freedoms()
         for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
             self.addPermanentWidget(widget)
         self._last: ArrayLike | None = None
@@ -93,10 +93,10 @@ class StatusLine(QStatusBar):
         self._poll.timeout.connect(self.refresh)
         self._life = Lifetime()
         self._life.listen(
-            (self._mobility.ready, self._tell_freedoms),
-            (session.changed, self._changed),
-            (session.hovered, self._hovered),
-            (settings.changed, self._settings_changed),
+            (self._mobility.ready, self._show_freedoms),
+            (session.changed, self._document_changed),
+            (session.hovered, self._hover_changed),
+            (settings.changed, self._setting_changed),
         )
         self._life.callback(self._poll.stop)
         self._poll.start()
@@ -136,7 +136,7 @@ class StatusLine(QStatusBar):
         job = running[0] if running else None
         left = job.time_left if job is not None else None
         about = f", about {left:.0f} s left" if left is not None and left > 2.0 else ""
-        self.work.setText(f"{_doing(job)}{about}" if job is not None else self._reading)
+        self.work.setText(f"{_progress_text(job)}{about}" if job is not None else self._reading)
         self.bar.setVisible(job is not None or bool(self._reading))
         self.stop.setVisible(job is not None)
         if job is not None and job.fraction > 0.0:
@@ -151,7 +151,7 @@ class StatusLine(QStatusBar):
         elif not self._poll.isActive():
             self._poll.start()
 
-    def _tell_freedoms(self) -> None:
+    def _show_freedoms(self) -> None:
         """Show the degrees of freedom of the machine."""
         found = self._mobility.mobility
         if found is None:
@@ -163,19 +163,19 @@ class StatusLine(QStatusBar):
         self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")
         self.freedoms.setToolTip(as_tip(str(found)))
 
-    def _hovered(self, ref: Ref | None) -> None:
+    def _hover_changed(self, ref: Ref | None) -> None:
         self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         self._poll.start()
         if old.model is not new.model:  # what was under the pointer may be gone
             self.point(None)
 
-    def _settings_changed(self, key: str) -> None:
+    def _setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.point(self._last)
 
 
-def _doing(job: Job) -> str:
+def _progress_text(job: Job) -> str:
     """Describe the progress of a job: while it prepares, its own text."""
     return job.text if job.text and job.fraction == 0.0 else job.title

@@ -136,7 +136,7 @@ class Window(QMainWindow):
         self.motions = MotionKeeper(self.viewport, self.player, lambda: self.plots, lambda: self.docks.show("plots"))
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
-        self._listen()
+        self._connect_signals()
         if at_once:
             self.docks.complete()
             self.dialogs.page = self.start_page
@@ -163,7 +163,7 @@ class Window(QMainWindow):
         self.run_scene = own(RunScene(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
         self.timeline = own(Timeline(session, self.player, self.sequence, self.theme))
-        self.setCentralWidget(self._middle())
+        self.setCentralWidget(self._central_widget())
 
     def _make_runs(self) -> None:
         """Create the services that compute and keep runs."""
@@ -189,7 +189,7 @@ class Window(QMainWindow):
         for each in (self.outside, self.films, self.jobs, self.files):
             self._life.callback(each.close)
 
-    def _middle(self) -> QWidget:
+    def _central_widget(self) -> QWidget:
         """Return the widget with the notices, the viewport and the timeline below one another."""
         middle = QWidget()
         column = QVBoxLayout(middle)
@@ -214,7 +214,7 @@ class Window(QMainWindow):
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
 
-    def _listen(self) -> None:
+    def _connect_signals(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
         self._life.listen(
             (self.session.changed, refresh),
@@ -223,19 +223,19 @@ class Window(QMainWindow):
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
             (self.messages.shown, lambda *message: self.log.add(*message)),
-            (self.session.produced, self._produced),
+            (self.session.produced, self._result_produced),
             (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
-            (self.viewport.viewpoint.looked, self._looked),
+            (self.viewport.viewpoint.looked, self._camera_moved),
             (self.viewport.expects, self.status.expect),
             (self.viewport.place, self.status.point),
             (self.sequence.changed, refresh),
-            (self.player.changed, self._played),
+            (self.player.changed, self._run_played),
             (self.session.runs.changed, refresh),
             (self.session.runs.changed, self._retitle),
-            (self.files.awaited, self._awaited),
+            (self.files.awaited, self._document_awaited),
             (self.recovery.restored, self.outside.look),
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
@@ -255,18 +255,18 @@ class Window(QMainWindow):
         panel.running.connect(self.functions.show_robotica)
         self.functions.abort_wanted.connect(panel.abort)
 
-    def _played(self) -> None:
+    def _run_played(self) -> None:
         self.actions_.refresh()
         self.timeline.refresh()
 
-    def _awaited(self, coming: bool) -> None:
+    def _document_awaited(self, coming: bool) -> None:
         """Handle that a document is about to be shown, or failed to open."""
         if not coming:
             self.start_page.refresh()
         elif self.dialogs.page is not None:
             self.dialogs.page.hide()
 
-    def _looked(self) -> None:
+    def _camera_moved(self) -> None:
         action = self.actions_.by_id["view.ortho"]
         if action.isChecked() != self.viewport.viewpoint.ortho:
             self.actions_.refresh()
@@ -284,7 +284,7 @@ class Window(QMainWindow):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
-    def _produced(self, result: Result) -> None:
+    def _result_produced(self, result: Result) -> None:
         if not result.live:
             self.messages.outdate_error()
         self.guard.call(self.motions.keep, result)

@@ -109,7 +109,7 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
     gone = frozenset(gone)
     known = gone | {run.file for run in kept.runs}
     try:
-        others = tuple(run for run in _there(folder) if run.file not in known)
+        others = tuple(run for run in _listed_runs(folder) if run.file not in known)
         if (folder / INDEX).is_symlink():  # of a stranger: it must not lead the writing elsewhere
             (folder / INDEX).unlink()
         content = content_of(Kept((*kept.runs, *others), kept.current, kept.time, kept.sections))
@@ -127,7 +127,7 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
         ) from None
 
 
-def _there(folder: Path) -> tuple[KeptRun, ...]:
+def _listed_runs(folder: Path) -> tuple[KeptRun, ...]:
     """Return the runs in the present list; an unreadable list is set aside."""
     try:
         found = read(folder)
@@ -188,7 +188,7 @@ def understood(content: Any, *, anywhere: bool = False) -> Kept:
     if number(content["kinetostat session"]) > VERSION:
         raise ValueError("it was written by a newer version of the program")
     rows = content.get("runs", [])
-    runs = [_run(row, anywhere) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
+    runs = [_parsed_run(row, anywhere) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
     once = {run.file: run for run in reversed(runs)}
     sections = {name: value for name, value in content.items() if name not in _OWN}
     return Kept(
@@ -196,7 +196,7 @@ def understood(content: Any, *, anywhere: bool = False) -> Kept:
     )
 
 
-def _run(row: Any, anywhere: bool) -> KeptRun:
+def _parsed_run(row: Any, anywhere: bool) -> KeptRun:
     if not isinstance(row, dict):
         raise ValueError(f"{str(row)[:40]!r} is not a run")
     file, color, since = text(row.get("file")), text(row.get("colour")), row.get("from")

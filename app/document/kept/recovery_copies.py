@@ -114,11 +114,11 @@ def leftovers(folder: Path) -> tuple[Leftover, ...]:
         copies = {path.with_suffix(".kst") for path in folder.iterdir() if path.suffix in (".kst", ".json")}
     except OSError:
         return ()
-    found = [_message(copy) for copy in copies if copy.is_file() and not _alive(copy)]
+    found = [_leftover_of(copy) for copy in copies if copy.is_file() and not _is_writer_alive(copy)]
     return tuple(sorted(found, key=lambda each: each.origin.time, reverse=True))
 
 
-def _message(copy: Path) -> Leftover:
+def _leftover_of(copy: Path) -> Leftover:
     """Return a copy as a leftover, also if its description is missing."""
     known: dict[str, Any] = {"title": "a machine", "time": copy.stat().st_mtime}
     kept = Kept()
@@ -141,7 +141,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _alive(copy: Path) -> bool:
+def _is_writer_alive(copy: Path) -> bool:
     lock = lock_of(copy)
     if not lock.tryLock(0):
         return True
@@ -169,15 +169,15 @@ def remove_document(copy: Path) -> None:
 
 def discard(left: Leftover) -> Leftover:
     """Move a leftover to a folder where it is no longer offered but can still be restored. Raises OSError."""
-    return _moved(left, left.copy.parent / DISCARDED)
+    return _moved_leftover(left, left.copy.parent / DISCARDED)
 
 
 def bring_back(left: Leftover) -> Leftover:
     """Undo `discard`. Raises OSError."""
-    return _moved(left, left.copy.parent.parent)
+    return _moved_leftover(left, left.copy.parent.parent)
 
 
-def _moved(left: Leftover, folder: Path) -> Leftover:
+def _moved_leftover(left: Leftover, folder: Path) -> Leftover:
     folder.mkdir(exist_ok=True)
     for suffix in _FILES:
         place = left.copy.with_suffix(suffix)
@@ -193,7 +193,7 @@ def purge(folder: Path) -> None:
         old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
         for place in old:
             lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
-            if place.parent.name == DISCARDED or (lonely and not _alive(place)):
+            if place.parent.name == DISCARDED or (lonely and not _is_writer_alive(place)):
                 remove(place)
                 place.unlink(missing_ok=True)
 

@@ -153,9 +153,11 @@ class RunKeeper(QObject):
             shelved, name = self._shelf.folder, self._shelf.file_of(record)
             whole = bool(name) and self._shelf.open[name].version == record.version
             names[record] = str(shelved / name) if shelved and whole else self.store.place(record).name
-        return self._kept(names, sections)
+        return self._kept_list(names, sections)
 
-    def _kept(self, names: Mapping[Record, str], sections: Mapping[str, Any], rows: tuple[KeptRun, ...] = ()) -> Kept:
+    def _kept_list(
+        self, names: Mapping[Record, str], sections: Mapping[str, Any], rows: tuple[KeptRun, ...] = ()
+    ) -> Kept:
         runs = self._session.runs
         files = {record.id: name for record, name in names.items()}
         own = tuple(_row(record, name, files) for record, name in names.items())
@@ -180,7 +182,7 @@ class RunKeeper(QObject):
         stay = {name: row for name, row in shelf.rows.items() if name not in shelf.open or name in left}
         free = iter(companion.free_names(folder, shelf.rows))
         names = {record: shelf.file_of(record) or next(free) for record in records}
-        work = _Writing(self, folder, self._kept(names, sections, tuple(stay.values())), names, shelf)
+        work = _CompanionUpdate(self, folder, self._kept_list(names, sections, tuple(stay.values())), names, shelf)
         self.store.worker.do(work.attempt)
         if not self._timer.isActive():
             self._timer.start()
@@ -278,7 +280,7 @@ class RunKeeper(QObject):
 
         def came(result: tuple[dict[str, Run], list[str]]) -> None:
             if number == self._session.document:
-                self._put(folder, kept, home, *result)
+                self._add_read_runs(folder, kept, home, *result)
                 if then is not None:
                     then(not result[1])
 
@@ -288,10 +290,12 @@ class RunKeeper(QObject):
     def _read_all(self) -> None:
         self.reading = None
 
-    def _put(self, folder: Path, kept: Kept, home: Path | None, found: Mapping[str, Run], failed: list[str]) -> None:
+    def _add_read_runs(
+        self, folder: Path, kept: Kept, home: Path | None, found: Mapping[str, Run], failed: list[str]
+    ) -> None:
         self._adding = True
         try:
-            records = self._add(kept, found)
+            records = self._add_records(kept, found)
         finally:
             self._adding = False
         there = {Path(file).name: record for file, record in records.items() if (folder / file).parent == home}
@@ -307,7 +311,7 @@ class RunKeeper(QObject):
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
             self.message("warning", f"Not all runs can be read: {failed[0]}{more}")
 
-    def _add(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
+    def _add_records(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
         """Add runs that were read to the list as they were; returns the record by file."""
         runs, records = self._session.runs, dict[str, Record]()
         for each in kept.runs:
@@ -326,11 +330,11 @@ class RunKeeper(QObject):
         return records
 
 
-class _Writing:
+class _CompanionUpdate:
     """One update of a companion folder: prepared in the window's thread, written in the store's thread."""
 
     def __init__(self, keeper: RunKeeper, folder: Path, kept: Kept, names: Mapping[Record, str], shelf: Shelf) -> None:
-        self._keeper, self._folder, self._kept, self._names, self._shelf = keeper, folder, kept, names, shelf
+        self._keeper, self._folder, self._kept_list, self._names, self._shelf = keeper, folder, kept, names, shelf
         self._document = keeper.document
         self._runs = {record: (record.run, record.version) for record in names}
         self._after = Shelf(
@@ -362,8 +366,8 @@ class _Writing:
                 companion.put(place, self._folder / name)
             else:
                 run.save(self._folder / name)
-        listed = {run.file for run in self._kept.runs}
-        companion.write(self._folder, self._kept, [name for name in self._shelf.rows if name not in listed])
+        listed = {run.file for run in self._kept_list.runs}
+        companion.write(self._folder, self._kept_list, [name for name in self._shelf.rows if name not in listed])
 
 
 def _row(record: Record, name: str, files: Mapping[int, str]) -> KeptRun:

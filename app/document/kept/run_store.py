@@ -32,7 +32,7 @@ class RunStore:
     def __init__(self, folder: Path, failed: Callable[[Exception], object]) -> None:
         self.folder = folder
         self.worker = Worker("run store", failed)
-        self._files: dict[Record, _Growing] = {}
+        self._files: dict[Record, _RunFile] = {}
         self._asked: dict[Record, tuple[int, bool, float]] = {}
         """What was to be written last of each: its version, whether it still grew, and when."""
         self._done: dict[Record, int] = {}
@@ -67,7 +67,7 @@ class RunStore:
     def close(self) -> bool:
         """Write queued samples and end the thread; returns False on timeout."""
         done = self.worker.wait()
-        self.worker.do(self._let_go)
+        self.worker.do(self._close_files)
         self.worker.close()
         return done
 
@@ -84,7 +84,7 @@ class RunStore:
         try:
             if growing is None or not growing.continues(run):
                 self.folder.mkdir(parents=True, exist_ok=True)
-                growing = self._files[record] = _Growing(self.place(record))
+                growing = self._files[record] = _RunFile(self.place(record))
                 self._done.pop(record, None)
             growing.append(run, over)
         except (KinetostatError, OSError):
@@ -95,20 +95,20 @@ class RunStore:
             del self._files[record]
             self._done[record] = version
 
-    def _let_go(self) -> None:
+    def _close_files(self) -> None:
         for growing in self._files.values():
             growing.close()
         self._files.clear()
 
     def _forget(self) -> None:
-        self._let_go()
+        self._close_files()
         self._done.clear()
         with contextlib.suppress(OSError):
             if self.folder.is_dir():
                 shutil.rmtree(self.folder)
 
 
-class _Growing:
+class _RunFile:
     """The file of one run and the number of samples written."""
 
     def __init__(self, path: Path) -> None:

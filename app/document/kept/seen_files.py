@@ -74,10 +74,10 @@ class Sources:
 def imported(model: Model) -> tuple[Path, ...]:
     """Return the files that a document includes besides its own: sub-assemblies with their files, tables of drivers,
     meshes, figures and textures."""
-    return tuple(dict.fromkeys(_imported(model)))
+    return tuple(dict.fromkeys(_imported_paths(model)))
 
 
-def _imported(model: Model) -> Iterator[Path]:
+def _imported_paths(model: Model) -> Iterator[Path]:
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     for driver in model.drivers:
         if driver.file:
@@ -86,7 +86,7 @@ def _imported(model: Model) -> Iterator[Path]:
     for assembly in model.assemblies:
         if assembly.content is not None:
             yield Path(assembly.content.origin or Path(folder, assembly.file))
-            yield from _imported(assembly.content)
+            yield from _imported_paths(assembly.content)
 
 
 def _shown(model: Model, folder: str) -> Iterator[Path]:

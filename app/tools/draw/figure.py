@@ -83,15 +83,15 @@ class Figure:
         if not self._hand.sub.in_plane:
             self.tags = []
             return
-        picture, tags = self._standing(painter)
+        picture, tags = self._static_picture(painter)
         self.tags, self.of = list(tags), self._hand.drawing
-        self._band(painter)
-        self._branch(painter)
-        self._drag(painter)
+        self._paint_band(painter)
+        self._paint_branch(painter)
+        self._paint_drag(painter)
         painter.drawPixmap(0, 0, picture)
-        self._motor(painter)
-        self._hovered_dimension(painter)
-        self._pointer(painter)
+        self._paint_motor(painter)
+        self._paint_hovered_dimension(painter)
+        self._paint_pointer(painter)
 
     def paint_selected(self, painter: QPainter) -> None:
         """Paint the length of the selected link while Draw is not active, if Draw can make such a link."""
@@ -107,11 +107,11 @@ class Figure:
             hand.plane = plane  # of no account until one draws again: `Hand.enter` offers one anew
             bar = hand.drawing.bar(ref.name)
             if bar is not None:
-                self.tags, self._taken, self._lines = [], self._covered(), {}
-                self._bar_dimension(painter, bar, 1)
+                self.tags, self._taken, self._lines = [], self._covered_areas(), {}
+                self._paint_bar_dimension(painter, bar, 1)
                 return
 
-    def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
+    def _static_picture(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
         """Return the picture of axes, guides, dimensions and pins, with its clickable labels."""
         hand = self._hand
         widget, settings = hand.view.widget, hand.view.settings
@@ -127,7 +127,7 @@ class Figure:
             own.setRenderHint(QPainter.RenderHint.Antialiasing)
             own.setFont(painter.font())
             self.tags = []
-            for draw in (self._axes, self._guides, self._dimensions, self._pins):
+            for draw in (self._paint_axes, self._paint_guides, self._paint_dimensions, self._paint_pins):
                 draw(own)
             own.end()
             self._kept = key, picture, self.tags
@@ -135,7 +135,7 @@ class Figure:
 
     # ----------------------------------------------------------------------------- help
 
-    def _at(self, point: Point) -> QPointF:
+    def _pixel_of(self, point: Point) -> QPointF:
         x, y, z = self._hand.drawing.world_point(point).tolist()
         return self._hand.view.annotations.pixel((x, y, z)) or QPointF(-1e4, -1e4)
 
@@ -156,18 +156,18 @@ class Figure:
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         return box
 
-    def _length(self, value: float) -> str:
+    def _length_text(self, value: float) -> str:
         return readable(quantity(value, LENGTH, self._hand.view.settings, 5))
 
     # ----------------------------------------------------------------------------- parts
 
-    def _axes(self, painter: QPainter) -> None:
+    def _paint_axes(self, painter: QPainter) -> None:
         """Paint the names of the axes at the ends of their visible parts."""
         hand, size = self._hand, self._hand.view.widget.size()
         letters = hand.plane.axes if hand.plane.parent == WORLD else "uv"
-        origin = self._at((0.0, 0.0))
+        origin = self._pixel_of((0.0, 0.0))
         for letter, (u, v) in zip(letters, ((1.0, 0.0), (0.0, 1.0)), strict=True):
-            end = self._at((u * 1e-3, v * 1e-3))
+            end = self._pixel_of((u * 1e-3, v * 1e-3))
             line = end - origin
             span = math.hypot(line.x(), line.y())
             if span < 1e-9:
@@ -177,22 +177,23 @@ class Figure:
                 (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
                 (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
             )
-            pins = [self._at(point) - origin for point in self._points()]
+            pins = [self._pixel_of(point) - origin for point in self._occupied_points()]
             while any(math.hypot(*(pin - unit * room).toTuple()) < ASIDE_OF_PINS for pin in pins) and room > 0.0:
                 room -= ASIDE_OF_PINS
             if 0.0 < room < 1e8:
                 self._word(painter, letter, origin + unit * room, "muted", quiet=True)
 
-    def _guides(self, painter: QPainter) -> None:
+    def _paint_guides(self, painter: QPainter) -> None:
         painter.setPen(QPen(self._color("muted", 0.8), 1.2, Qt.PenStyle.DashLine))
         reach = 90.0 * self._hand.pixel
         for guide in self._hand.drawing.guides:
             u, v = reach * math.cos(guide.angle), reach * math.sin(guide.angle)
             painter.drawLine(
-                self._at((guide.point[0] - u, guide.point[1] - v)), self._at((guide.point[0] + u, guide.point[1] + v))
+                self._pixel_of((guide.point[0] - u, guide.point[1] - v)),
+                self._pixel_of((guide.point[0] + u, guide.point[1] + v)),
             )
 
-    def _band(self, painter: QPainter) -> None:
+    def _paint_band(self, painter: QPainter) -> None:
         """Paint the link to the pointer: red if it would make the linkage a rigid structure."""
         hand = self._hand
         coming = hand.coming
@@ -201,13 +202,13 @@ class Figure:
             thin = number > 0 or not hand.chain
             color = self._color("error" if stiff else "accent", 0.9 if thin else 0.45)
             painter.setPen(QPen(color, 1.6 if thin else BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawLine(self._at(start), self._at(end))
+            painter.drawLine(self._pixel_of(start), self._pixel_of(end))
         if hand.snap is not None:
             painter.setPen(QPen(self._color("accent", 0.7), 1.0, Qt.PenStyle.DotLine))
             for start, end in hand.snap.guides:
-                painter.drawLine(self._at(start), self._at(end))
+                painter.drawLine(self._pixel_of(start), self._pixel_of(end))
 
-    def _branch(self, painter: QPainter) -> None:
+    def _paint_branch(self, painter: QPainter) -> None:
         """Paint the other branch of two links, which a click or V selects."""
         hand, drawing = self._hand, self._hand.drawing
         goal = hand.other_branch(hand.dyad) if hand.dyad and not hand.chain and not hand.picks else None
@@ -216,71 +217,75 @@ class Figure:
         point = drawing.pin(hand.dyad).point
         painter.setPen(QPen(self._color("muted", 0.8), 2.0, Qt.PenStyle.DashLine, Qt.PenCapStyle.RoundCap))
         painter.setBrush(self._color("base", 0.7))
-        place = self._at(goal)
+        place = self._pixel_of(goal)
         for end in ends_beside(drawing, point):
-            painter.drawLine(place, self._at(end))
+            painter.drawLine(place, self._pixel_of(end))
         painter.drawEllipse(place, PIN, PIN)
         reach = 2.0 * PIN
         box = QRectF(place.x() - reach, place.y() - reach, 2.0 * reach, 2.0 * reach)
         self.tags.append(Tag(box, "branch", hand.dyad, 0.0))
 
-    def _drag(self, painter: QPainter) -> None:
+    def _paint_drag(self, painter: QPainter) -> None:
         """Paint the links at a dragged pin with their new lengths."""
         if self._hand.dragged is None:
             return
         point, goal = self._hand.dragged
         for end in ends_beside(self._hand.drawing, point):
             painter.setPen(QPen(self._color("accent", 0.5), BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawLine(self._at(end), self._at(goal))
-            self._word(painter, self._length(math.dist(end, goal)), (self._at(end) + self._at(goal)) / 2.0)
+            painter.drawLine(self._pixel_of(end), self._pixel_of(goal))
+            self._word(
+                painter, self._length_text(math.dist(end, goal)), (self._pixel_of(end) + self._pixel_of(goal)) / 2.0
+            )
 
-    def _dimensions(self, painter: QPainter) -> None:
+    def _paint_dimensions(self, painter: QPainter) -> None:
         drawing = self._hand.drawing
         if not self._hand.view.settings.flag("dimensions"):
             return
-        self._taken = [QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._at, self._points())]
-        self._lines = {bar.body: (self._at(bar.start), self._at(bar.end)) for bar in drawing.bars}
+        self._taken = [
+            QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._pixel_of, self._occupied_points())
+        ]
+        self._lines = {bar.body: (self._pixel_of(bar.start), self._pixel_of(bar.end)) for bar in drawing.bars}
         middles = [(a + b) / 2.0 for a, b in self._lines.values()]
         self._taken += [QRectF(at.x() - 7.0, at.y() - 7.0, 14.0, 14.0) for at in middles]
-        self._taken += self._covered()
+        self._taken += self._covered_areas()
         bars = [(math.hypot(*(b - a).toTuple()), bar) for bar in drawing.bars for a, b in (self._lines[bar.body],)]
         for span, bar in bars:
             if span >= LEAST_LINK:
-                self._bar_dimension(painter, bar, 2)
-        self._grounded(painter)
+                self._paint_bar_dimension(painter, bar, 2)
+        self._paint_ground_dimensions(painter)
         for span, bar in bars:
             if span < LEAST_LINK:
-                self._bar_dimension(painter, bar, STEPS)
+                self._paint_bar_dimension(painter, bar, STEPS)
 
-    def _covered(self) -> list[QRectF]:
+    def _covered_areas(self) -> list[QRectF]:
         """Return the areas of the picture covered by buttons."""
         beside = self._hand.view.widget.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return [QRectF(each.geometry()) for each in beside if each.isVisible()]
 
-    def _points(self) -> set[Point]:
+    def _occupied_points(self) -> set[Point]:
         return {pin.point for pin in self._hand.drawing.pins}
 
-    def _hovered_dimension(self, painter: QPainter) -> None:
+    def _paint_hovered_dimension(self, painter: QPainter) -> None:
         """Paint the dimension of the link under the pointer if there was no room for it among the others."""
         hand = self._hand
         if hand.chain or not hand.view.settings.flag("dimensions"):
             return
         bar = hand.drawing.bar(hand.hovered_body)
         if bar is not None and not any(tag.kind == "length" and tag.name == bar.length for tag in self.tags):
-            self._bar_dimension(painter, bar, 3 * STEPS)
+            self._paint_bar_dimension(painter, bar, 3 * STEPS)
 
-    def _bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
+    def _paint_bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
         """Paint the length of a link next to it, on either side, at the middle or nearer to an end; farther away with a
         leader line."""
-        a, b = self._at(bar.start), self._at(bar.end)
+        a, b = self._pixel_of(bar.start), self._pixel_of(bar.end)
         span = math.hypot(b.x() - a.x(), b.y() - a.y())
         value = math.dist(bar.start, bar.end)
         name = f"{bar.length} = " if isinstance(bar.length, str) and bar.length.isidentifier() else ""
-        text = f"{name}{self._length(value)}"
+        text = f"{name}{self._length_text(value)}"
         across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
         across = across if across.y() < 0.0 else -across
         room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
-        room += max(0.0, self._radius(bar) / self._hand.pixel - THIN)
+        room += max(0.0, self._half_thickness(bar) / self._hand.pixel - THIN)
         middle = (a + b) / 2.0
         places = [
             a + part * (b - a) + side * across * (room + step * LABEL_STEP)
@@ -292,9 +297,9 @@ class Figure:
         if box is not None and name and self._hand.on:
             self.tags.append(Tag(box, "length", str(bar.length), value))
             leftward = box.center().x() < middle.x()
-            self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
+            self._paint_padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
 
-    def _radius(self, bar: Bar) -> float:
+    def _half_thickness(self, bar: Bar) -> float:
         """Return half the drawn thickness of a link, m."""
         shapes = self._hand.drawing.model.body(bar.body).shapes
         radius = next((shape.radius for shape in shapes if isinstance(shape, Capsule)), 0.0)
@@ -327,7 +332,7 @@ class Figure:
             painter.drawLine(root, places[best])
         return self._word(painter, text, places[best], quiet=True)
 
-    def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
+    def _paint_padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
         """Paint a padlock next to a length: locked if the length is kept while points are dragged; a click
         toggles it."""
         shut = name in self._hand.locked
@@ -340,19 +345,19 @@ class Figure:
         painter.drawArc(shackle, 0, 180 * 16)
         self.tags.append(Tag(body.adjusted(-3.0, -7.0, 4.0, 4.0), "lock", name, 0.0))
 
-    def _grounded(self, painter: QPainter) -> None:
+    def _paint_ground_dimensions(self, painter: QPainter) -> None:
         """Paint the angles of links on the ground, and the distances of neighbouring ground pins."""
         drawing = self._hand.drawing
         pins = ground_pins(drawing)
         for first, second in pairwise(pins):
-            a, b = self._at(first.point), self._at(second.point)
+            a, b = self._pixel_of(first.point), self._pixel_of(second.point)
             painter.setPen(QPen(self._color("muted", 0.7), 1.0, Qt.PenStyle.DashLine))
             drop = QPointF(0.0, 34.0)
             painter.drawLine(a + drop, b + drop)
             for end in (a, b):
                 painter.drawLine(end + drop * 0.7, end + drop * 1.15)
             value = math.dist(first.point, second.point)
-            box = self._dimension(painter, self._length(value), (a + b) / 2.0 + drop, (a + b) / 2.0 + 1.6 * drop)
+            box = self._dimension(painter, self._length_text(value), (a + b) / 2.0 + drop, (a + b) / 2.0 + 1.6 * drop)
             if box is not None:
                 self.tags.append(Tag(box, "distance", second.name, value, first.name))
         for pin in pins:
@@ -360,58 +365,62 @@ class Figure:
             if bar is None or not pin.joint.rest or math.dist(bar.start, pin.point) > 1e-9:
                 continue
             angle = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
-            self._angle(painter, pin.name, pin.point, angle)
+            self._paint_angle(painter, pin.name, pin.point, angle)
 
-    def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
+    def _paint_angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
         """Paint an angle from the first axis of the plane as it appears in the view."""
         pixel = self._hand.pixel
 
         def at(turn: float, pixels: float) -> QPointF:
-            return self._at((point[0] + pixels * pixel * math.cos(turn), point[1] + pixels * pixel * math.sin(turn)))
+            return self._pixel_of(
+                (point[0] + pixels * pixel * math.cos(turn), point[1] + pixels * pixel * math.sin(turn))
+            )
 
         painter.setPen(QPen(self._color("muted", 0.8), 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline([at(angle * k / ARC_PIECES, ARC) for k in range(ARC_PIECES + 1)])
-        painter.drawLine(self._at(point), at(0.0, ARC + 8.0))
+        painter.drawLine(self._pixel_of(point), at(0.0, ARC + 8.0))
         text = self._hand.view.settings.shown(angle, "angle")
         written = self._dimension(painter, text, at(angle / 2.0, ARC + 26.0))
         if written is not None:
             self.tags.append(Tag(written, "angle", name, angle))
 
-    def _pins(self, painter: QPainter) -> None:
+    def _paint_pins(self, painter: QPainter) -> None:
         drawing = self._hand.drawing
         stands = carrier_of(drawing.model, drawing.plane.parent)
         named: dict[tuple[int, int], list[str]] = {}
         for pin in drawing.pins:
-            place = self._at(pin.point)
+            place = self._pixel_of(pin.point)
             on_ground = stands in (
                 carrier_of(drawing.model, pin.joint.parent),
                 carrier_of(drawing.model, pin.joint.child),
             )
             if on_ground:
-                self._hatch(painter, place)
-            self._ring(painter, place, pin.joint.name in {driver.joint for driver in drawing.model.drivers})
+                self._paint_hatch(painter, place)
+            self._paint_ring(painter, place, pin.joint.name in {driver.joint for driver in drawing.model.drivers})
             named.setdefault((round(place.x()), round(place.y())), []).append(pin.name)
         for (x, y), names in named.items():
             self._word(painter, " ".join(names), QPointF(x - 14.0, y - 14.0), "muted", quiet=True)
         for name in self._hand.dead_pins:
-            self._word(painter, "dead position", self._at(drawing.pin(name).point) + QPointF(0.0, 20.0), "warning")
+            self._word(
+                painter, "dead position", self._pixel_of(drawing.pin(name).point) + QPointF(0.0, 20.0), "warning"
+            )
         painter.setPen(QPen(self._color("text", 0.8), 1.4))
         painter.setBrush(self._color("base"))
         taken = set(named)
         for bar in drawing.bars:
-            place = self._at(bar.end)
+            place = self._pixel_of(bar.end)
             if (round(place.x()), round(place.y())) not in taken:
                 painter.setPen(QPen(self._color("muted"), 1.2, Qt.PenStyle.DotLine))
                 painter.setBrush(self._color("base", 0.8))
                 painter.drawEllipse(place, PIN - 1.0, PIN - 1.0)
 
-    def _ring(self, painter: QPainter, place: QPointF, driven: bool) -> None:
+    def _paint_ring(self, painter: QPainter, place: QPointF, driven: bool) -> None:
         painter.setPen(QPen(self._color("done" if driven else "text"), 2.4 if driven else 1.6))
         painter.setBrush(self._color("base"))
         painter.drawEllipse(place, PIN, PIN)
 
-    def _hatch(self, painter: QPainter, place: QPointF) -> None:
+    def _paint_hatch(self, painter: QPainter, place: QPointF) -> None:
         """Paint the ground symbol below a pin."""
         color = self._color("text", 0.75)
         painter.setPen(QPen(color, 1.4))
@@ -425,12 +434,12 @@ class Figure:
             foot = base + QPointF(k * 0.45 * GROUND, 0.0)
             painter.drawLine(foot, foot + QPointF(-4.0, 5.0))
 
-    def _pointer(self, painter: QPainter) -> None:
+    def _paint_pointer(self, painter: QPainter) -> None:
         """Describe the snap under the pointer, with the numbers of the link to it."""
         hand, snap = self._hand, self._hand.snap
         if snap is None or (hand.view.session.following and not hand.chain and not hand.picks):
             return  # of a run that is played the pointer says nothing
-        place = self._at(snap.point)
+        place = self._pixel_of(snap.point)
         painter.setPen(QPen(self._color("accent"), 2.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         size = PIN + 4.0 if snap.joins else PIN
@@ -445,17 +454,17 @@ class Figure:
             if hand.sub.asks_direction(hand):
                 rows.insert(0, f"direction {angle}")
             elif length > SAME_PLACE:
-                rows.insert(0, f"{self._length(length)} < {angle}")
+                rows.insert(0, f"{self._length_text(length)} < {angle}")
         elif not band:
             finest = FINEST * hand.pixel
-            rows.append(", ".join(self._length(each if abs(each) > finest else 0.0) for each in snap.point))
+            rows.append(", ".join(self._length_text(each if abs(each) > finest else 0.0) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
-            rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
+            rows.append(f"M {_degrees_text(now.degrees)} → {_degrees_text(coming.degrees)}")
         widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
         extent = max(widths, default=0.0), 19.0 * len(rows)
         sides = [(x, y) for x in (1.0, -1.0) for y in (1.0, -1.0)]
-        taken, seen = [*(tag.box for tag in self.tags), *self._covered()], QRectF(hand.view.widget.rect())
+        taken, seen = [*(tag.box for tag in self.tags), *self._covered_areas()], QRectF(hand.view.widget.rect())
 
         def is_free(x: float, y: float) -> bool:
             across, down = sorted((18.0 * x, (18.0 + extent[0]) * x)), sorted((11.0 * y, (11.0 + extent[1]) * y))
@@ -468,7 +477,7 @@ class Figure:
             line = place + QPointF(side * (18.0 + width / 2.0), first + 19.0 * number)
             self._word(painter, row, line, "muted" if number else "text")
 
-    def _motor(self, painter: QPainter) -> None:
+    def _paint_motor(self, painter: QPainter) -> None:
         """Paint the button that puts a motor into the first ground pin, once the linkage has one degree of freedom to
         drive."""
         hand = self._hand
@@ -477,7 +486,7 @@ class Figure:
         if hand.chain or hand.picks or found is None or found.degrees != 1 or not pins or hand.drawing.model.drivers:
             return
         first = next((pin for pin in pins if pin.joint.rest), pins[0])
-        place = self._at(first.point) + QPointF(-46.0, 8.0)
+        place = self._pixel_of(first.point) + QPointF(-46.0, 8.0)
         painter.save()
         box = QRectF(place.x() - 30.0, place.y() - 11.0, 60.0, 22.0)
         painter.setPen(QPen(self._color("accent"), 1.2))
@@ -505,5 +514,5 @@ def crosses(box: QRectF, start: QPointF, end: QPointF) -> bool:
     return first <= last
 
 
-def _degrees(degrees: int | None) -> str:
+def _degrees_text(degrees: int | None) -> str:
     return "?" if degrees is None else f"{degrees}".replace("-", "−")

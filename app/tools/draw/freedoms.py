@@ -71,7 +71,7 @@ class Examiner(QObject):
         self._waiting: tuple[Hashable, Callable[[], Freedoms]] | None = None
         self._running: tuple[Hashable, list[Freedoms]] | None = None
         self._look = QTimer(self, interval=LOOK_EVERY)
-        self._look.timeout.connect(self._looked)
+        self._look.timeout.connect(self._check_thread)
 
     def close(self) -> None:
         """Stop computing answers."""
@@ -82,19 +82,19 @@ class Examiner(QObject):
         """Return the answer for a key; None while it is being computed."""
         if key not in self._known and (self._running is None or self._running[0] != key):
             self._waiting = key, question
-            self._begin()
+            self._begin_next()
         return self._known.get(key)
 
-    def _begin(self) -> None:
+    def _begin_next(self) -> None:
         if self._running is not None or self._waiting is None:
             return
         key, question = self._waiting
         self._waiting, left = None, list[Freedoms]()
         self._running = key, left
-        threading.Thread(target=lambda: left.append(_safe(question)), name="freedoms", daemon=True).start()
+        threading.Thread(target=lambda: left.append(_answer_or_unknown(question)), name="freedoms", daemon=True).start()
         self._look.start()
 
-    def _looked(self) -> None:
+    def _check_thread(self) -> None:
         if self._running is None or not self._running[1]:
             return
         key, left = self._running
@@ -103,11 +103,11 @@ class Examiner(QObject):
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         self._look.stop()
-        self._begin()
+        self._begin_next()
         self.ready.emit()
 
 
-def _safe(question: Callable[[], Freedoms]) -> Freedoms:
+def _answer_or_unknown(question: Callable[[], Freedoms]) -> Freedoms:
     try:
         return question()
     except KinetostatError:

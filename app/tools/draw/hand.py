@@ -133,9 +133,9 @@ class Hand:
         session = self.view.session
         self.on, self._document = True, session.document
         self.sub = self._first
-        self.plane = self._offered_plane()
+        self.plane = self._default_plane()
         goal = self.view.viewpoint.goal
-        self._before = None if not session.model.expanded.bodies or self._flat(goal) else (goal, session.model)
+        self._before = None if not session.model.expanded.bodies or self._is_flat(goal) else (goal, session.model)
         self._life = Lifetime()
         self._life.listen(
             (session.changed, self._document_changed),
@@ -166,18 +166,18 @@ class Hand:
         self.changed.emit()
         self.view.update()
 
-    def _flat(self, view: View) -> bool:
+    def _is_flat(self, view: View) -> bool:
         """Return True if a view looks along the normal of the plane."""
         return bool(np.allclose(np.abs(view.axes[:, 2] @ self.drawing.X_WD[:3, 2]), 1.0, atol=1e-6))
 
     def _look_as_before(self) -> None:
         before, viewpoint, self._before = self._before, self.view.viewpoint, None
-        if before is None or not self._flat(viewpoint.goal):
+        if before is None or not self._is_flat(viewpoint.goal):
             return
         view, model = before
         viewpoint.fly_to(view if model is self.view.session.model else viewpoint.fitted(view))
 
-    def _offered_plane(self) -> Plane:
+    def _default_plane(self) -> Plane:
         """Return the default working plane: that of the selected frame or body; else the one normal to the view; else
         that of the machine; else the nearest to the view."""
         session = self.view.session
@@ -203,7 +203,7 @@ class Hand:
         """View the plane from its front, in parallel projection."""
         viewpoint, scene = self.view.viewpoint, self.view.scene
         view = replace(camera.toward(viewpoint.goal, self.drawing.X_WD[:3, 2]), parallel=True)
-        self._leave_room()
+        self._enlarge_fit()
         if fit and self.view.session.model.expanded.bodies:
             scene_view, scene.view = scene.view, view
             bounds = scene.bounds()
@@ -262,7 +262,7 @@ class Hand:
             if self.plane.parent not in {WORLD, *session.mech.frame_names}:
                 session.message.emit("hint", f"'{self.plane.parent}' is gone: you draw in the plane xz now.")
                 self.plane = XZ
-                QTimer.singleShot(0, self.view.widget, self._look_anew)  # once all know the machine as it is
+                QTimer.singleShot(0, self.view.widget, self._choose_first_view)  # once all know the machine as it is
             drawing = Drawing(session.model, self.plane, self._poses())
             drawing.__dict__["values"] = {**session.model.values(), **session.p}
             self._cached = key, drawing
@@ -351,7 +351,7 @@ class Hand:
         loops close"""
         session = self.view.session
         try:
-            made = edit(as_drawn(session.model, self._coordinates()) if here else session.model)
+            made = edit(as_drawn(session.model, self._pose_coordinates()) if here else session.model)
         except KinetostatError as error:
             if self.field.isVisible():
                 raise  # told beside what was typed
@@ -363,7 +363,7 @@ class Hand:
         self.field.close_field()
         return done
 
-    def _coordinates(self) -> dict[str, float]:
+    def _pose_coordinates(self) -> dict[str, float]:
         return coordinates_at(self.view.session.mech, np.asarray(self.view.session.q))
 
     def choose(self, sub: Sub) -> None:
@@ -414,7 +414,7 @@ class Hand:
     def _document_changed(self, old: State, new: State) -> None:
         """Drop chain links and clicked points that an edit or undo has removed."""
         if self._document != self.view.session.document:
-            self._begin_anew()
+            self._reset_for_document()
         names = {body.name for body in new.model.expanded.bodies}
         while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
             self.chain.pop()
@@ -423,7 +423,7 @@ class Hand:
         self.picks = [pick for pick in self.picks if not pick.name or self._exists(pick.name)]
         self.refresh()
 
-    def _begin_anew(self) -> None:
+    def _reset_for_document(self) -> None:
         """Reset the hand after another document was opened."""
         self._document, self.dyad, self.hovered_body, self.locked = self.view.session.document, "", "", set()
         self._before = None
@@ -432,9 +432,9 @@ class Hand:
             self.view.gestures.choose("select")
         else:
             self.plane = XZ
-            QTimer.singleShot(0, self.view.widget, self._look_anew)  # after the view's own fit
+            QTimer.singleShot(0, self.view.widget, self._choose_first_view)  # after the view's own fit
 
-    def _look_anew(self) -> None:
+    def _choose_first_view(self) -> None:
         if self.on:
             self.look_flat(fit=True)
 
@@ -447,7 +447,7 @@ class Hand:
         self.examiner.close()
         self._ahead.close()
 
-    def _leave_room(self) -> None:
+    def _enlarge_fit(self) -> None:
         """Enlarge the fitted view so that dimensions and the other branch are visible, too."""
         scene, other = self.view.scene, self.other_branch(self.dyad) if self.dyad else None
         ratio = self.view.widget.devicePixelRatioF()
@@ -468,7 +468,7 @@ class Hand:
         """Redraw everything."""
         if not self.on:
             return
-        self._leave_room()
+        self._enlarge_fit()
         self.view.scene.dim_all_but(drawn_on(self.drawing) if self.sub.in_plane else None)
         QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
@@ -482,7 +482,7 @@ class Hand:
         view, size = scene.view, scene.size
         middle = drawing.plane_point(np.array(view.target))
         half = view.half_height * np.array([size[0] / size[1], 1.0]) * 1.05
-        if not self._flat(view):
+        if not self._is_flat(view):
             half = np.full(2, 2.0 * float(half.max()))
         step = grid_step(self.pixel)
         low = np.floor((np.array(middle) - half) / step) * step
@@ -517,7 +517,7 @@ class Hand:
         edit = self.sub.closing(self) if self._done_at is None else None
         if edit is None:
             return None
-        model, plane, standing = self.view.session.model, self.plane, self._coordinates()
+        model, plane, standing = self.view.session.model, self.plane, self._pose_coordinates()
         snap, start = self.snap, self.chain[-1] if self.chain else None
         key = ("then", model, plane, snap.end if snap is not None and snap.joins else "", start)
 

@@ -70,27 +70,27 @@ def snapped(drawing: Drawing, aim: Aim) -> Snap:
     """Return the snap for a pointer position, in the order: pin, guide or free end; named point; point on a link;
     intersection of lines and circles; direction; grid."""
     if not aim.fresh:
-        for found in (_joint(drawing, aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
+        for found in (_joint_snap(drawing, aim), _nearest_snap(_points(drawing), aim), _link_snap(drawing, aim)):
             if found is not None:
                 return found
     if aim.loose:
         return Snap(aim.point, aim.point)
-    return _crossing(drawing, aim) or _directed(drawing, aim) or _on_grid(aim)
+    return _crossing_snap(drawing, aim) or _direction_snap(drawing, aim) or _grid_snap(aim)
 
 
-def _joint(drawing: Drawing, aim: Aim) -> Snap | None:
+def _joint_snap(drawing: Drawing, aim: Aim) -> Snap | None:
     """Return the nearest pin, guide or free end within reach; a free end only at close range if a direction line passes
     it."""
-    found = _nearest(_joints(drawing), aim)
+    found = _nearest_snap(_joint_snaps(drawing), aim)
     if found is None or math.dist(found.point, aim.point) <= NEAR_END * aim.reach:
         return found
     own = aim.start is not None and math.dist(found.point, aim.start) < SAME_PLACE
-    directed = _directed(drawing, aim) if found.kind == "tip" and not (own or aim.loose) else None
+    directed = _direction_snap(drawing, aim) if found.kind == "tip" and not (own or aim.loose) else None
     passes = directed is not None and math.dist(directed.point, aim.point) < math.dist(found.point, aim.point)
     return None if passes else found
 
 
-def _joints(drawing: Drawing) -> Iterator[Snap]:
+def _joint_snaps(drawing: Drawing) -> Iterator[Snap]:
     for pin in drawing.pins:
         owner = carrier_of(drawing.model, pin.joint.parent)
         yield Snap(pin.point, pin.name, "pin", pin.name, owner, f"pin {pin.name}")
@@ -105,7 +105,7 @@ def _points(drawing: Drawing) -> Iterator[Snap]:
         yield Snap(point, name, "frame", name, carrier_of(drawing.model, name), name)
 
 
-def _nearest(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
+def _nearest_snap(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
     """Return the nearest snap within reach; of several at one point, the first."""
     best, least = None, aim.reach
     for snap in snaps:
@@ -115,19 +115,19 @@ def _nearest(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
     return best
 
 
-def _on_a_link(drawing: Drawing, aim: Aim) -> Snap | None:
+def _link_snap(drawing: Drawing, aim: Aim) -> Snap | None:
     best, least = None, aim.reach
     for body, start, end, _ in drawing.bars:
         length = math.dist(start, end)
         if length < 1e-12:
             continue
-        share = _share(start, end, aim.point)
+        share = _fraction_along(start, end, aim.point)
         if not 0.0 < share < 1.0:
             continue
         middle = abs(share - 0.5) * length < aim.reach
         share = 0.5 if middle else share
-        foot = _between(start, end, share)
-        away = math.dist(_between(start, end, _share(start, end, aim.point)), aim.point)
+        foot = _point_between(start, end, share)
+        away = math.dist(_point_between(start, end, _fraction_along(start, end, aim.point)), aim.point)
         if away < least:
             word = f"middle of {body}" if middle else f"on {body}"
             best, least = Snap(foot, On(body, foot), "link", body, body, word), away
@@ -143,25 +143,25 @@ def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
     return found
 
 
-def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
+def _direction_snap(drawing: Drawing, aim: Aim) -> Snap | None:
     """Return a snap on a line of a standard direction through the start point."""
     if aim.start is None:
         return None
     span = math.dist(aim.start, aim.point)
     if span < aim.reach:
         return None
-    for word, angle in _directions(drawing, aim):
+    for word, angle in _snap_directions(drawing, aim):
         u, v = math.cos(angle), math.sin(angle)
         along = (aim.point[0] - aim.start[0]) * u + (aim.point[1] - aim.start[1]) * v
         aside = (aim.point[1] - aim.start[1]) * u - (aim.point[0] - aim.start[0]) * v
         if abs(aside) < aim.reach * 0.6:
-            along, more = _stepped(drawing, aim, along)
+            along, more = _stepped_distance(drawing, aim, along)
             foot = (aim.start[0] + along * u, aim.start[1] + along * v)
             return Snap(foot, foot, word=word + more, guides=((aim.start, foot),))
     for body, a, b, _ in drawing.bars:
         length = math.dist(a, b)
         if abs(span - length) < aim.reach * 0.4:
-            foot = _between(aim.start, aim.point, length / span)
+            foot = _point_between(aim.start, aim.point, length / span)
             return Snap(foot, foot, word=f"as long as {body}", guides=((aim.start, foot),))
     return None
 
@@ -182,28 +182,28 @@ class _Circle(NamedTuple):
     word: str
 
 
-def _crossing(drawing: Drawing, aim: Aim) -> Snap | None:
+def _crossing_snap(drawing: Drawing, aim: Aim) -> Snap | None:
     """Return the intersection of a direction line through the start point with the line or circle of a link."""
     if aim.start is None or math.dist(aim.start, aim.point) < aim.reach:
         return None
-    from_start = [_Line(aim.start, angle, word) for word, angle in _directions(drawing, aim)]
-    near = [line for line in from_start if _aside(line, aim.point) < aim.reach]
+    from_start = [_Line(aim.start, angle, word) for word, angle in _snap_directions(drawing, aim)]
+    near = [line for line in from_start if _distance_from_line(line, aim.point) < aim.reach]
     best, least = None, CROSSING * aim.reach
     for line in near:
-        for other in _curves(drawing, aim):
-            for point in _meeting(line, other):
+        for other in _link_curves(drawing, aim):
+            for point in _intersections(line, other):
                 away = math.dist(point, aim.point)
                 if away < least and math.dist(point, aim.start) > aim.reach:
-                    guides = ((aim.start, point), (_foot_of(other), point))
+                    guides = ((aim.start, point), (_reference_point(other), point))
                     best, least = Snap(point, point, word=f"{line.word}, {other.word}", guides=guides), away
     return best
 
 
-def _curves(drawing: Drawing, aim: Aim) -> Iterator[_Line | _Circle]:
+def _link_curves(drawing: Drawing, aim: Aim) -> Iterator[_Line | _Circle]:
     """Yield the extensions of links, and the circles on which their ends turn about each other."""
     for body, a, b, _ in drawing.bars:
-        line = _line(a, b, f"line of {body}")
-        if _aside(line, aim.point) < aim.reach and _aside(line, aim.start or a) > SAME_PLACE:
+        line = _line_through(a, b, f"line of {body}")
+        if _distance_from_line(line, aim.point) < aim.reach and _distance_from_line(line, aim.start or a) > SAME_PLACE:
             yield line
         for center in (a, b):
             circle = _Circle(center, math.dist(a, b), f"circle of {body}")
@@ -211,23 +211,23 @@ def _curves(drawing: Drawing, aim: Aim) -> Iterator[_Line | _Circle]:
                 yield circle
 
 
-def _line(a: Point, b: Point, word: str) -> _Line:
+def _line_through(a: Point, b: Point, word: str) -> _Line:
     return _Line(a, math.atan2(b[1] - a[1], b[0] - a[0]), word)
 
 
-def _aside(line: _Line, point: Point) -> float:
+def _distance_from_line(line: _Line, point: Point) -> float:
     u, v = point[0] - line.point[0], point[1] - line.point[1]
     return abs(v * math.cos(line.angle) - u * math.sin(line.angle))
 
 
-def _foot_of(curve: _Line | _Circle) -> Point:
+def _reference_point(curve: _Line | _Circle) -> Point:
     return curve.point if isinstance(curve, _Line) else curve.center
 
 
-def _meeting(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
+def _intersections(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
     """Yield the intersections of a line with another line or a circle."""
     u, v = math.cos(line.angle), math.sin(line.angle)
-    away = (line.point[0] - _foot_of(other)[0], line.point[1] - _foot_of(other)[1])
+    away = (line.point[0] - _reference_point(other)[0], line.point[1] - _reference_point(other)[1])
     if isinstance(other, _Line):
         sine = math.sin(other.angle - line.angle)
         if abs(sine) > PARALLEL:
@@ -242,7 +242,7 @@ def _meeting(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
         yield line.point[0] + distance * u, line.point[1] + distance * v
 
 
-def _directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
+def _snap_directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
     """Return the standard directions through the start point, each with its description."""
     found = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
     if aim.previous is not None:
@@ -250,7 +250,7 @@ def _directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
     return found + [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b, _ in drawing.bars]
 
 
-def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
+def _stepped_distance(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
     """Return a distance along a line and its description: the length of another link if near, else a grid step."""
     for body, a, b, _ in drawing.bars:
         if abs(abs(along) - math.dist(a, b)) < aim.reach * 0.4:
@@ -258,7 +258,7 @@ def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
     return (round(along / aim.grid) * aim.grid, "") if aim.grid else (along, "")
 
 
-def _on_grid(aim: Aim) -> Snap:
+def _grid_snap(aim: Aim) -> Snap:
     if not aim.grid:
         return Snap(aim.point, aim.point)
     u, v = (round(round(x / aim.grid) * aim.grid, 12) + 0.0 for x in aim.point)
@@ -266,13 +266,13 @@ def _on_grid(aim: Aim) -> Snap:
     return Snap((u, v), (u, v), word="grid") if near else Snap(aim.point, aim.point)
 
 
-def _share(start: Point, end: Point, point: Point) -> float:
+def _fraction_along(start: Point, end: Point, point: Point) -> float:
     line = end[0] - start[0], end[1] - start[1]
     square = line[0] ** 2 + line[1] ** 2
     return ((point[0] - start[0]) * line[0] + (point[1] - start[1]) * line[1]) / square if square else 0.0
 
 
-def _between(start: Point, end: Point, share: float) -> Point:
+def _point_between(start: Point, end: Point, share: float) -> Point:
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
 

@@ -104,14 +104,16 @@ class Link(SubTool):
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """Start a chain, or draw a link to the clicked point."""
         if pointer.shift:
-            self._corner(hand, snap)
+            self._add_plate_corner(hand, snap)
         elif not hand.chain:
             point = hand.typed.point
             begin_chain(hand, snap if point is None else Snap(point, point))
-        elif len(hand.chain) == 1 or hand.typed != NOTHING or _apart(hand, snap):  # else a double click begins
+        elif (
+            len(hand.chain) == 1 or hand.typed != NOTHING or _is_far_from_start(hand, snap)
+        ):  # else a double click begins
             link_to(hand, snap)
 
-    def _corner(self, hand: Hand, snap: Snap) -> None:
+    def _add_plate_corner(self, hand: Hand, snap: Snap) -> None:
         body = (hand.chain[-1].body if hand.chain else "") or hand.hovered_body
         if not body:
             hand.view.session.message.emit("hint", "Draw a link first: Shift+click gives it a further point.")
@@ -122,7 +124,7 @@ class Link(SubTool):
     def closing(self, hand: Hand) -> Edit | None:
         """Return the edit that links the chain to the pin or link under the pointer."""
         snap = hand.snap
-        if not hand.chain or snap is None or not snap.joins or not _apart(hand, snap):
+        if not hand.chain or snap is None or not snap.joins or not _is_far_from_start(hand, snap):
             return None
         return link_edit(hand, snap.end)
 
@@ -147,7 +149,7 @@ def begin_chain(hand: Hand, snap: Snap) -> None:
     hand.refresh()
 
 
-def _apart(hand: Hand, snap: Snap) -> bool:
+def _is_far_from_start(hand: Hand, snap: Snap) -> bool:
     return math.dist(hand.chain[-1].point, snap.point) > 1e-9
 
 
@@ -259,7 +261,7 @@ class Slider(SubTool):
         place, plane, poses, radius = hand.picks[0], hand.plane, hand.drawing.poses, hand.thickness
         start = hand.chain[-1].end if hand.chain else None
         typed = hand.typed.angle if hand.typed.angle is not None else hand.typed.length
-        angle: float | str = _direction(place.point, snap.point) if typed is None else typed
+        angle: float | str = _slider_direction(place.point, snap.point) if typed is None else typed
 
         def edit(model: Model) -> Model:
             end, standing = place.end, poses
@@ -293,7 +295,7 @@ class Slider(SubTool):
         return (*link, ((place[0] - u, place[1] - v), hand.snap.point))
 
 
-def _direction(start: Point, end: Point) -> float:
+def _slider_direction(start: Point, end: Point) -> float:
     """Return the angle of a line, within a quarter turn of the first axis, so that a slider counts to the right or
     upwards."""
     angle = math.atan2(end[1] - start[1], end[0] - start[0])
@@ -373,9 +375,9 @@ class Gears(SubTool):
         hand.refresh()
         if len(hand.picks) == 2:
             place = pointer.x / pointer.scale, pointer.y / pointer.scale
-            hand.field.ask("z1 : z2", "-1", place, lambda text: self._mesh(hand, text), left=hand.drop)
+            hand.field.ask("z1 : z2", "-1", place, lambda text: self._add_gears(hand, text), left=hand.drop)
 
-    def _mesh(self, hand: Hand, text: str) -> None:
+    def _add_gears(self, hand: Hand, text: str) -> None:
         ratio, (first, second) = typed_ratio(text), (pick.name for pick in hand.picks)
         plane, poses = hand.plane, hand.drawing.poses
         if hand.commit(
@@ -403,9 +405,9 @@ class MassPoint(SubTool):
         hand.picks = [snap]
         hand.refresh()
         place = pointer.x / pointer.scale, pointer.y / pointer.scale
-        hand.field.ask("Mass", "1 kg", place, lambda text: self._add(hand, text), left=hand.drop)
+        hand.field.ask("Mass", "1 kg", place, lambda text: self._add_mass(hand, text), left=hand.drop)
 
-    def _add(self, hand: Hand, text: str) -> None:
+    def _add_mass(self, hand: Hand, text: str) -> None:
         mass = read(text, Measure("mass"), hand.view.settings, hand.drawing.values)
         plane, poses, end = hand.plane, hand.drawing.poses, hand.picks[0].end
         if hand.commit("Mass point", lambda m: linkage.mass_point(m, end, mass, plane=plane, poses=poses)):
@@ -449,7 +451,7 @@ class Tracer(SubTool):
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """Add the point and draw its path from now on."""
-        body = _moving_body(hand, snap) if snap.joins else self._owner(hand)
+        body = _moving_body(hand, snap) if snap.joins else self._link_for_tracer(hand)
         if not body:
             hand.view.session.message.emit("hint", "Point at a link first: the tracer point belongs to it.")
             return
@@ -461,13 +463,13 @@ class Tracer(SubTool):
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """Return a thin line to the link that the point will belong to."""
-        owner = self._owner(hand)
+        owner = self._link_for_tracer(hand)
         if hand.snap is None or hand.snap.joins or owner not in hand.drawing.poses:
             return ()
         return ((hand.drawing.point(Place(owner)), hand.snap.point),)
 
     @staticmethod
-    def _owner(hand: Hand) -> str:
+    def _link_for_tracer(hand: Hand) -> str:
         """Return the link to which a point off all links belongs."""
         ref = hand.view.session.selection
         chosen = ref.name if ref is not None and ref.collection == "bodies" else ""
@@ -496,12 +498,12 @@ def drive(hand: Hand, joint: str) -> None:
     """Put a motor into a pin or guide, or remove it."""
     plane = hand.plane
     driven = {driver.joint for driver in hand.view.session.model.drivers}
-    words = f"{joint} has a motor: F5 lets the machine run." + _kept_from_turning(hand, joint)
+    words = f"{joint} has a motor: F5 lets the machine run." + _rotation_warning(hand, joint)
     if hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True):
         hand.view.session.message.emit("hint", f"The motor in {joint} is gone." if joint in driven else words)
 
 
-def _kept_from_turning(hand: Hand, joint: str) -> str:
+def _rotation_warning(hand: Hand, joint: str) -> str:
     """Return a note about a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully;
     else ""."""
     found = hand.freedoms.type if hand.freedoms is not None else None

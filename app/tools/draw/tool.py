@@ -103,9 +103,9 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     hand = hand_of(view)
     hand.gesture = object()
-    if not _sub(hand).in_plane:
+    if not _sub_tool(hand).in_plane:
         if (yield from clicked(view, pointer)):
-            _sub(hand).click(hand, NOWHERE, pointer)
+            _sub_tool(hand).click(hand, NOWHERE, pointer)
         return
     tag = tag_under(hand, pointer)
     hand.aim_at(pointer)
@@ -128,32 +128,32 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     drag.close()
     if tag is not None:
-        _take_tag(hand, tag)
+        _click_tag(hand, tag)
         return
     hand.aim_at(last)
     if hand.snap is not None:
-        _told(hand, lambda: _click(hand, last))
+        _with_errors_shown(hand, lambda: _handle_click(hand, last))
 
 
 def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
     """Return the gesture that a drag starts here: change a length, move a pin, or draw a link."""
     snap = hand.snap
     if tag is not None:
-        return _slide(hand, tag, press)
-    if hand.chain or _sub(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
-        return _draw_in_one_go(hand)
-    if locked := _locked_at(hand, snap.point):
-        return _refused(hand, locked)
-    return _reshape(hand, snap.point)
+        return _drag_dimension(hand, tag, press)
+    if hand.chain or _sub_tool(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
+        return _draw_by_drag(hand)
+    if locked := _locked_link_at(hand, snap.point):
+        return _refuse_drag(hand, locked)
+    return _drag_pin(hand, snap.point)
 
 
-def _locked_at(hand: Hand, point: Point) -> str:
+def _locked_link_at(hand: Hand, point: Point) -> str:
     """Return the locked link that ends at a point; "" if there is none."""
     ends = ((bar.body, min(math.dist(bar.start, point), math.dist(bar.end, point))) for bar in hand.drawing.bars)
     return next((body for body, away in ends if away < SAME_END and body in hand.view.session.locked), "")
 
 
-def _refused(hand: Hand, locked: str) -> Gesture:
+def _refuse_drag(hand: Hand, locked: str) -> Gesture:
     """Refuse to drag a pin of a locked link, with a message."""
     yield
     hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K unlocks it.")
@@ -161,22 +161,22 @@ def _refused(hand: Hand, locked: str) -> Gesture:
         pass
 
 
-def _draw_in_one_go(hand: Hand) -> Gesture:
+def _draw_by_drag(hand: Hand) -> Gesture:
     """Draw a link from the point of the press to that of the release, and end the chain."""
     begun, moved = hand.snap, False
     while (pointer := (yield)) is not None:
-        if not moved and not hand.chain and begun is not None and _sub(hand).key == "l":
+        if not moved and not hand.chain and begun is not None and _sub_tool(hand).key == "l":
             begin_chain(hand, begun)
         moved = True
         hand.aim_at(pointer)
-    if _sub(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
+    if _sub_tool(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
         return
     if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
-        _told(hand, lambda: link_to(hand, snap))
+        _with_errors_shown(hand, lambda: link_to(hand, snap))
     hand.end_chain()
 
 
-def _reshape(hand: Hand, point: Point) -> Gesture:
+def _drag_pin(hand: Hand, point: Point) -> Gesture:
     """Drag a pin: the adjacent lengths are committed on release; the machine follows meanwhile if that is
     fast enough."""
     goal, drawing, slow = point, hand.drawing, 0  # the first time something may have to be made ready
@@ -190,7 +190,7 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
             near = hand.aim.point if hand.snap.joins else hand.snap.point
             goal = pin_target(drawing, point, near, hand.locked)
             began = time.thread_time()
-            follows = slow < 2 and _followed(hand, drawing, point, goal)
+            follows = slow < 2 and _preview_pin(hand, drawing, point, goal)
             slow += slow >= 2 or time.thread_time() - began > QUICK
             hand.dragged = (goal if follows else point), goal
             hand.view.say(
@@ -205,10 +205,10 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
     def edit(model: Model) -> Model:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
-    _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+    _with_errors_shown(hand, lambda: hand.commit("Move pin", edit, here=True))
 
 
-def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
+def _preview_pin(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
     """Preview the machine with a pin moved; returns False if that needs more than changed lengths."""
     session, found = hand.view.session, shift(drawing, point, goal)
     if found is None:
@@ -222,7 +222,7 @@ def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
     return True
 
 
-def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
+def _drag_dimension(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
     """Change a length by dragging its dimension, increasing to the right; the machine follows."""
     session, value = hand.view.session, tag.value
     stated = session.model.index("parameter").get(tag.name)
@@ -244,20 +244,20 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
         session.cancel()
     if slides:
         edit = partial(linkage.dimension, parameter=tag.name, value=value)
-        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
+        _with_errors_shown(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
 
 
-def _sub(hand: Hand) -> SubTool:
+def _sub_tool(hand: Hand) -> SubTool:
     assert isinstance(hand.sub, SubTool)
     return hand.sub
 
 
-def _click(hand: Hand, pointer: Pointer) -> None:
+def _handle_click(hand: Hand, pointer: Pointer) -> None:
     assert hand.snap is not None
-    _sub(hand).click(hand, hand.snap, pointer)
+    _sub_tool(hand).click(hand, hand.snap, pointer)
 
 
-def _told(hand: Hand, act: Callable[[], object]) -> None:
+def _with_errors_shown(hand: Hand, act: Callable[[], object]) -> None:
     """Perform an action, showing input errors in the field and other errors as messages."""
     try:
         act()
@@ -268,7 +268,7 @@ def _told(hand: Hand, act: Callable[[], object]) -> None:
 def double(view: Stage, pointer: Pointer) -> None:
     """End the chain at a ground pin on a double click; pin and link are one undo step."""
     hand = hand_of(view)
-    if _sub(hand).key != "l" or len(hand.chain) < 2:
+    if _sub_tool(hand).key != "l" or len(hand.chain) < 2:
         return
     body, plane, poses = hand.chain[-1].body, hand.plane, hand.drawing.poses
     if hand.commit("Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), here=True):
@@ -285,10 +285,10 @@ def menu(view: Stage, pointer: Pointer) -> bool:
 def hover(view: Stage, pointer: Pointer | None) -> None:
     """Show what a click would do."""
     hand = hand_of(view)
-    if not _sub(hand).in_plane:
+    if not _sub_tool(hand).in_plane:
         hand.aim = hand.snap = None
         view.widget.setCursor(Qt.CursorShape.CrossCursor)
-        _sub(hand).point(hand, None if view.hover_cube(pointer) else pointer)
+        _sub_tool(hand).point(hand, None if view.hover_cube(pointer) else pointer)
         return
     if pointer is None:
         hand.aim = hand.snap = None
@@ -319,7 +319,9 @@ def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
     if hand.chain or hand.picks or pointer.shift or figure.of is not hand.drawing:
         return None
     place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
-    tags = [tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub(hand).key == "l"]
+    tags = [
+        tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub_tool(hand).key == "l"
+    ]
     return next((tag for tag in reversed(tags) if tag.box.contains(place)), None)
 
 
@@ -333,7 +335,7 @@ def flip(hand: Hand) -> None:
     hand.commit("Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), here=True)
 
 
-def _take_tag(hand: Hand, tag: Tag) -> None:
+def _click_tag(hand: Hand, tag: Tag) -> None:
     if tag.kind == "motor":
         drive(hand, tag.name)
         return
@@ -350,10 +352,10 @@ def _take_tag(hand: Hand, tag: Tag) -> None:
         stated = hand.view.session.model.find("parameters", tag.name).value
         text = stated if isinstance(stated, str) else text
     place = tag.box.center().x(), tag.box.center().y()
-    hand.field.ask(tag.name, text, place, lambda typed: _dimension(hand, tag, measure, typed))
+    hand.field.ask(tag.name, text, place, lambda typed: _set_dimension(hand, tag, measure, typed))
 
 
-def _dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
+def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
     """Set a dimension to typed text: a number, a formula, or `name = value`."""
     name, mark, tail = text.partition("=")
     renamed = name.strip() if mark and name.strip() else ""
@@ -389,7 +391,7 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
-    measured = bool(hand.chain or hand.picks) or (_sub(hand).key == "l" and text in "(=-+.")
+    measured = bool(hand.chain or hand.picks) or (_sub_tool(hand).key == "l" and text in "(=-+.")
     return text in SUB_TOOLS or text == "v" or (text in OPENING and measured)
 
 
@@ -405,7 +407,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
     elif pressed in ENTER:
         hand.end_chain()
     elif pressed in ARROWS:
-        _nudge(hand, ARROWS[Qt.Key(pressed)])
+        _nudge_pin(hand, ARROWS[Qt.Key(pressed)])
     elif text in SUB_TOOLS:
         hand.choose(SUB_TOOLS[text])
     elif text == "v":
@@ -414,7 +416,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
         _open_field(hand, text)
 
 
-def _nudge(hand: Hand, toward: Point) -> None:
+def _nudge_pin(hand: Hand, toward: Point) -> None:
     """Move the pin under the pointer by a grid step; successive steps are one undo step."""
     point = hand.pin_in_hand
     assert point is not None
@@ -459,7 +461,7 @@ def click_with_numbers(hand: Hand) -> None:
         point = hand.chain[-1].point if hand.chain else (0.0, 0.0)
         hand.snap = Snap(point, point)
     hand.gesture = object()
-    _click(hand, Pointer(0.0, 0.0))
+    _handle_click(hand, Pointer(0.0, 0.0))
 
 
 def _forget(hand: Hand) -> None:

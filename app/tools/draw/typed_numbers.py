@@ -36,9 +36,9 @@ def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed
     if not stripped:
         return NOTHING
     decimal = re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
-    parts = [stripped] if decimal else _split(stripped, ",")
+    parts = [stripped] if decimal else _split_outside_brackets(stripped, ",")
     if len(parts) == 2:
-        u, v = (_number(part, LENGTH, units, values) for part in parts)
+        u, v = (_number_in_si(part, LENGTH, units, values) for part in parts)
         return Typed(point=(u, v))
     if len(parts) > 2:
         raise ExpressionError(f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type u, v.")
@@ -80,14 +80,14 @@ def typed_ratio(text: str) -> float | tuple[float, float]:
         ) from None
 
 
-def _number(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
+def _number_in_si(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
     found = read(text.strip().removeprefix("=").strip(), measure, units, values)
     worth = value_in(found, values)
     assert worth is not None
     return worth
 
 
-def _split(text: str, mark: str) -> list[str]:
+def _split_outside_brackets(text: str, mark: str) -> list[str]:
     """Split a text at separators outside brackets."""
     parts, depth = [""], 0
     for letter in text:

@@ -223,7 +223,7 @@ def test_what_cannot_be_written_stays_open_and_another_place_is_offered(bench, f
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     shutil.rmtree(four_bar.parent / "gone", ignore_errors=True)
     gone = four_bar.parent / "gone" / "four_bar.kst"
-    assert not bench.window.files._write(gone)
+    assert not bench.window.files._write_document(gone)
     assert "was not written" in bench.window.notices.texts[CHANGED]
     assert bench.session.unsaved
     assert bench.session.path == four_bar
