@@ -35,7 +35,7 @@ def recovery(bench):
             if place.stem != found.copy.stem:
                 recovery_copies.remove(place)
 
-    found._settle()
+    found._prepare_folder()
     empty()
     yield found
     empty()
