@@ -48,7 +48,7 @@ def test_ctrl_c_finishes_what_is_in_hand_and_says_how_to_go_on(stone, tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(study_command.Interruption, "noticed", lambda self: self.begun)
         assert study(stone, *asked, "-o", file) == 130
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "with --resume to continue" in capsys.readouterr().err
     before = ks.StudyResult.load(file)
     assert 0 < len(before) < 40
     assert study(stone, *asked, "-o", file) == 1  # the file is there already

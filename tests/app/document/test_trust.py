@@ -75,7 +75,7 @@ def test_a_machine_that_imports_it_asks_for_the_imported_file(bench, tmp_path):
     machine = tmp_path / "machine.kst"
     machine.write_text("kinetostat: 1\nname: E\nassemblies:\n  leg: {file: leg.xacro}\n")
     bench.open(machine)
-    assert "If you trust who made leg.xacro" in bench.window.messages.text
+    assert "If you trust the author of leg.xacro" in bench.window.messages.text
     allow(bench)
     assert "leg.l61" in bodies(bench)
 
