@@ -10,15 +10,15 @@ from pathlib import Path
 from resources import example_named
 
 GARBAGE = 100_000
-"""New objects after which a command looks for garbage: of those that loading modules makes none is."""
+"""Number of new objects after which a command collects garbage; loading modules creates objects but no garbage."""
 SELDOM = ("check", "convert", "examples", "info", "render")
-"""Commands that evaluate nothing so often that it is worth compiling."""
+"""Commands that evaluate so few expressions that compiling them does not pay."""
 
 _WITHOUT = "Without one: kinetostat render FILE -o picture.png"
 
 
 def main() -> int:
-    """The `kinetostat` command."""
+    """Run the `kinetostat` command."""
     given = sys.argv[1:]
     if not given or is_model(given[0]):
         return window(given[0] if given else "")
@@ -33,14 +33,14 @@ def main() -> int:
 
 
 def is_model(word: str) -> bool:
-    """True if the first word of the command line means a model to open, not an option or a sub-command."""
+    """Return True if the first word of the command line names a model to open, not an option or a sub-command."""
     if word.startswith("-"):
         return False
     return Path(word).suffix != "" or Path(word).is_file() or example_named(word) is not None or _is_robot(word)
 
 
 def _is_robot(word: str) -> bool:
-    """True for a name as the package `robot_descriptions` has them, where that is installed."""
+    """Return True if a word is the name of a robot of the package `robot_descriptions`, where that is installed."""
     if not word.endswith("_description"):
         return False
     from core.files.named import names_model
@@ -49,7 +49,8 @@ def _is_robot(word: str) -> bool:
 
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:
-    """Open the window on a file or a model by name; without one, on the start page. Returns the exit status."""
+    """Open the window on a file or on a model by its name; without either, on the start page. Returns the
+    exit status."""
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
@@ -74,7 +75,7 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
 
 
 def obstacle_to_window() -> str:
-    """The reason why no window can appear here, with the remedy, before Qt is loaded; "" where one can."""
+    """Return the reason why no window can open here, with the remedy; "" if one can. Called before Qt is loaded."""
     from app.platforms import unknown_platforms
     from core.errors import KinetostatError
     from viz.system_libraries import require
@@ -88,11 +89,12 @@ def obstacle_to_window() -> str:
         require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
     except KinetostatError as error:
         return str(error)
-    return _silent_screens(platform)
+    return _unreachable_display_message(platform)
 
 
-def _silent_screens(platform: str) -> str:
-    """The message where none of the screens answers that Qt would try, on which it ends the program; else "".
+def _unreachable_display_message(platform: str) -> str:
+    """Return the message for the case that no display server Qt would try can be reached, which would end the program;
+    else "".
 
     platform : platforms that Qt is to try, as in QT_QPA_PLATFORM; "": those of the session
     """
@@ -110,7 +112,7 @@ def _silent_screens(platform: str) -> str:
 
 
 def _x11_answers() -> bool:
-    """True if a connection to the X server that DISPLAY names can be made."""
+    """Return True if the X server that DISPLAY names accepts a connection."""
     import ctypes
 
     try:
@@ -125,7 +127,7 @@ def _x11_answers() -> bool:
 
 
 def _wayland_answers() -> bool:
-    """True if a connection to the compositor that WAYLAND_DISPLAY names can be made."""
+    """Return True if the compositor that WAYLAND_DISPLAY names accepts a connection."""
     import socket
 
     if os.environ.get("WAYLAND_SOCKET"):

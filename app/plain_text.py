@@ -1,5 +1,5 @@
-"""Text of files where Qt would read more than letters in it: tips guess HTML, titles and entries have marks of their
-own. Labels are `app.widgets.label.Label`. `tests/project/test_text_as_it_is.py` keeps it so."""
+"""Escape user text for tool tips (which Qt may take for HTML), titles and menu entries (which have special characters
+of their own). Labels are `app.widgets.label.Label`. `tests/project/test_text_as_it_is.py` enforces their use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.visible_text import visible
 
 
 def as_tip(text: str) -> str:
-    """A tool tip (of a widget, an item, an action) that shows the text as it is."""
+    """Return the text of a tool tip (of a widget, an item, an action) escaped so that it is shown literally."""
     text = visible(text)
     if not Qt.mightBeRichText(text):
         return text
@@ -19,18 +19,18 @@ def as_tip(text: str) -> str:
 
 
 def headed_tip(head: str, key: str, words: str) -> str:
-    """A tool tip with a head in bold letters, a key behind it (or none) and words below."""
+    """Return a tool tip with a bold heading, a shortcut key after it (or none) and text below."""
     keys = f" ({escape(key)})" if key else ""
     return f"<b>{escape(visible(head))}</b>{keys}<br>{escape(visible(words))}"
 
 
 def as_title(text: str) -> str:
-    """A title of a window: one line, in which `[*]` is no mark of unsaved work."""
+    """Return a window title: one line, in which `[*]` does not mark unsaved work."""
     return _one_line(text).replace("[*]", "[*][*]")
 
 
 def as_entry(text: str) -> str:
-    """The words of a menu entry, button or tab: one line, in which `&` marks no key."""
+    """Return the text of a menu entry, button or tab: one line, in which `&` does not mark a key."""
     return _one_line(text).replace("&", "&&")
 
 

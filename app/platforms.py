@@ -1,4 +1,4 @@
-"""The platforms that Qt may be described to use, of which it ends the program where it has none."""
+"""Check the Qt platform names set in the environment: Qt ends the program if it has none of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 PLATFORM = "QT_QPA_PLATFORM"
-"""In the environment: names of platforms with ";" between, each perhaps with arguments behind a colon."""
+"""Environment variable with platform names separated by ";", each optionally followed by a colon and arguments."""
 
 
 def unknown_platforms() -> str:
-    """The message, with the remedy, where the environment names only platforms that Qt does not have; else ""."""
+    """Return a message with the remedy if the environment names only platforms that Qt does not have; else ""."""
     wanted = [each for each in os.environ.get(PLATFORM, "").split(";") if each.strip()]
     if not wanted:
         return ""
@@ -24,7 +24,8 @@ def unknown_platforms() -> str:
 
 
 def _known() -> list[str]:
-    """Names of the platforms that are installed, read without loading them; none where nobody can say."""
+    """Return the names of the installed platforms, read without loading them; an empty list if they cannot be found
+    out."""
     from PySide6.QtCore import QLibraryInfo, QPluginLoader
 
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms")

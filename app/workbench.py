@@ -1,4 +1,4 @@
-"""What the window offers to commands, dialogs and panels: services, each with the verbs that they use."""
+"""Services that the window offers to commands, dialogs and panels, as protocols with the methods that callers use."""
 
 from __future__ import annotations
 
@@ -27,76 +27,77 @@ if TYPE_CHECKING:
 
 
 class RunService(Protocol):
-    """Computing runs, following the hand, keeping them."""
+    """Compute runs, update them as sliders move, run in real time, and keep runs."""
 
     keeps: str
-    """When runs are kept beside the document: one of `run_keeper.KEEPS`."""
+    """Setting for when runs are saved with the document: one of `run_keeper.KEEPS`."""
 
     @property
     def simulation(self) -> Simulation:
-        """What the next run will be, and the one that is computed."""
+        """The settings of the next run, and the run being computed."""
         ...
 
     @property
     def films(self) -> Films:
-        """Films, made beside the window."""
+        """The films, rendered in the background."""
         ...
 
     @property
     def follows(self) -> bool:
-        """Whether the whole run follows the sliders."""
+        """True if the whole run is recomputed as the sliders move."""
         ...
 
     @property
     def live(self) -> bool:
-        """Whether the machine runs in real time, or is held meanwhile."""
+        """True if the machine runs in real time, or that run is paused."""
         ...
 
     @property
     def damping(self) -> str:
-        """How the machine that runs in real time is slowed down: one of `interactive.DAMPINGS`."""
+        """The damping of the machine that runs in real time: one of `interactive.DAMPINGS`."""
         ...
 
     def follow(self, on: bool) -> None:
-        """Let the whole run follow the sliders, or not."""
+        """Turn recomputing of the whole run as the sliders move on or off."""
         ...
 
     def start_live(self) -> None:
-        """Let the machine run in real time, or end it."""
+        """Start running the machine in real time, or end it."""
         ...
 
     def toggle_live(self) -> None:
-        """Hold the machine that runs in real time, or go on."""
+        """Pause or resume the machine that runs in real time."""
         ...
 
     def stop_live(self) -> None:
-        """End it; what moved is kept as a run."""
+        """End the real-time run and keep the recorded motion as a run."""
         ...
 
     def damp(self, damping: str) -> None:
-        """Slow the machine that runs in real time down."""
+        """Set the damping of the machine that runs in real time."""
         ...
 
 
 class FileService(Protocol):
-    """The open file and others."""
+    """Open, save, export and recover files."""
 
     @property
     def source(self) -> Path | None:
-        """The file that was opened, of whatever format."""
+        """The file that was opened, of any format; None if there is none."""
         ...
 
     @property
     def recoverable(self) -> bool:
-        """Whether a program that ended unexpectedly left something behind that was not answered for."""
+        """True if an earlier program that ended unexpectedly left work that the user has not yet recovered or
+        discarded."""
         ...
 
     def new(self) -> None:
-        """An empty model."""
+        """Start an empty model."""
         ...
 
     def ask_open(self) -> None:
-        """Choose a file and open it."""
+        """Ask for a file and open it."""
         ...
 
     def start_example(self, path: Path) -> None:
@@ -104,7 +105,7 @@ class FileService(Protocol):
         ...
 
     def replace(self, opened: Opened) -> None:
-        """Show what was read, after asking for unsaved work."""
+        """Show a model that was read, after asking about unsaved work."""
         ...
 
     def open_run(self, run: Run, path: Path) -> None:
@@ -116,91 +117,91 @@ class FileService(Protocol):
         ...
 
     def compare(self) -> None:
-        """Show how the machine differs from what its file says."""
+        """Show how the machine differs from its file."""
         ...
 
     def recover(self) -> None:
-        """Offer what programs that ended unexpectedly left behind."""
+        """Offer to recover work left by programs that ended unexpectedly."""
         ...
 
     def save(self) -> bool:
-        """Save to the file of the model."""
+        """Save to the model's file."""
         ...
 
     def ask_save_as(self) -> bool:
-        """Choose a file and save there."""
+        """Ask for a file and save to it."""
         ...
 
     def ask_export(self, suffix: str) -> bool:
-        """Ask for a file of another format, and write the machine there."""
+        """Ask for a file of another format and write the machine to it."""
         ...
 
     def ask_picture(self) -> None:
-        """Choose a file and write there what the view shows."""
+        """Ask for a file and write the picture of the view to it."""
         ...
 
     def copy_picture(self) -> None:
-        """Put what the view shows on the clipboard."""
+        """Copy the picture of the view to the clipboard."""
         ...
 
 
 class DialogService(Protocol):
-    """The dialogs."""
+    """Open the dialogs of the window."""
 
     def examples(self) -> None:
-        """The gallery of examples."""
+        """Open the gallery of examples."""
         ...
 
     def start_page(self) -> None:
-        """What one can begin with, over whatever is open."""
+        """Show the start page over the open document."""
         ...
 
     def leave_start_page(self) -> bool:
-        """Put it away; False if it is not seen."""
+        """Close the start page; returns False if it was not visible."""
         ...
 
     def palette(self) -> None:
-        """Find a command, function, element or example."""
+        """Open the command palette, which finds a command, function, element or example."""
         ...
 
     def help(self, topic: str = "") -> None:
-        """Help on a topic; without one on what is under the pointer."""
+        """Show help on a topic; without a topic, on the item under the pointer."""
         ...
 
     def tour(self, name: str) -> None:
-        """Begin a tour, or go on with it."""
+        """Start a tour, or continue it."""
         ...
 
     def film(self) -> None:
-        """A film of what the timeline plays."""
+        """Open the dialog that makes a film of the run or sequence on the timeline."""
         ...
 
     def keyboard(self) -> None:
-        """All keys and mouse gestures."""
+        """Show all keys and mouse gestures."""
         ...
 
     def about(self) -> None:
-        """Version and system."""
+        """Show the program's version and the system."""
         ...
 
     def licences(self) -> None:
-        """Licences of the program and its libraries."""
+        """Show the licences of the program and its libraries."""
         ...
 
 
 class DerivationService(Protocol):
-    """The derivation that is stepped through."""
+    """Step through a derivation."""
 
     def begin(self) -> None:
-        """Begin, at the first step."""
+        """Start at the first step."""
         ...
 
     def step(self, count: int) -> None:
-        """So many steps on."""
+        """Move by a number of steps."""
         ...
 
     def end(self) -> None:
-        """Take its arrows out of the scene."""
+        """End the derivation and remove its arrows from the scene."""
         ...
 
 
@@ -212,11 +213,11 @@ class PlotService(Protocol):
         ...
 
     def add_plot(self) -> None:
-        """One more plot."""
+        """Add a plot to the sheet."""
         ...
 
     def ask_export(self) -> None:
-        """Choose a file and write the plots there."""
+        """Ask for a file and write the plots to it."""
         ...
 
 
@@ -224,7 +225,7 @@ class RunListService(Protocol):
     """The list of runs."""
 
     def load(self) -> None:
-        """Choose a file and load the run in it."""
+        """Ask for a file and load its run."""
         ...
 
     def load_from(self, path: Path) -> None:
@@ -236,15 +237,15 @@ class RunListService(Protocol):
         ...
 
     def save(self) -> None:
-        """Choose a file and save the current run there."""
+        """Ask for a file and save the current run to it."""
         ...
 
     def annotate(self, record: Record) -> None:
-        """Ask what is to be said of a run."""
+        """Ask for the note of a run."""
         ...
 
     def clear(self) -> None:
-        """Take all runs out of the list."""
+        """Remove all runs from the list."""
         ...
 
 
@@ -253,27 +254,27 @@ class PanelService(Protocol):
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """Their titles as now shown, by id."""
+        """The current titles of the panels, by id."""
         ...
 
     @property
     def output_idle(self) -> bool:
-        """Whether the output is in view with nothing in it."""
+        """True if the output panel is visible and empty."""
         ...
 
     @property
     def derivation(self) -> DerivationService:
-        """The derivation that is stepped through."""
+        """The derivation that the user steps through."""
         ...
 
     @property
     def deriving(self) -> bool:
-        """Whether one is."""
+        """True while a derivation is open."""
         ...
 
     @property
     def plotting(self) -> bool:
-        """Whether anything is plotted."""
+        """True if any channel is plotted."""
         ...
 
     @property
@@ -291,23 +292,23 @@ class PanelService(Protocol):
         ...
 
     def reset(self) -> None:
-        """Put all panels where they were at first."""
+        """Restore the initial layout of all panels."""
         ...
 
     def retitle(self, panel: str, title: str) -> None:
-        """Another title, e.g. with a count."""
+        """Change the title of a panel, e.g. to one with a count."""
         ...
 
     def focus_field(self, field: str) -> None:
-        """Go to a field of the selected element in its properties."""
+        """Move the focus to a field in the properties of the selected element."""
         ...
 
     def choose_function(self, function: str) -> None:
-        """Open a catalogue function, or a call of Robotica, with its options."""
+        """Open a catalogue function or a Robotica call with its options."""
         ...
 
     def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
-        """Run a catalogue function beside the window, and show what it gives."""
+        """Run a catalogue function in the background and show its result."""
         ...
 
     def rename_selected(self) -> None:
@@ -315,67 +316,67 @@ class PanelService(Protocol):
         ...
 
     def finish_typing(self) -> bool:
-        """Take what is being typed, in properties and as settings of the next run; False if it cannot be taken."""
+        """Apply unfinished input in the properties and the run settings; returns False if some input is invalid."""
         ...
 
     def enter_line(self, line: str) -> None:
-        """Have Robotica's command line run a line, and show it."""
+        """Run a line in the Robotica console and show it."""
         ...
 
 
 class SceneService(Protocol):
-    """Vectors, paths and views beside the machine."""
+    """Vectors, paths and saved views shown in the scene with the machine."""
 
     @property
     def vectors_shown(self) -> bool:
-        """Whether there are any."""
+        """True if any vectors are shown."""
         ...
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The frames whose points' paths are drawn."""
+        """Frames whose paths are drawn."""
         ...
 
     @property
     def pointed(self) -> tuple[float, float, float] | None:
-        """The point (m, world) on which the context menu was opened last."""
+        """The point (m, world) at which the context menu was last opened; None if there is none."""
         ...
 
     def shows_vectors(self, kind: str, ref: Ref | None = None) -> bool:
-        """Whether all vectors of a kind, or that of one element, are shown."""
+        """Return True if all vectors of a kind, or the one of an element, are shown."""
         ...
 
     def toggle_vectors(self, kind: str, ref: Ref | None = None) -> None:
-        """Show or hide all vectors of a kind, or that of one element."""
+        """Show or hide all vectors of a kind, or the one of an element."""
         ...
 
     def hide_vectors(self) -> None:
-        """No vectors."""
+        """Hide all vectors."""
         ...
 
     def follow(self, *frames: str) -> None:
-        """Draw the paths of these frames, and of no others."""
+        """Draw the paths of these frames only."""
         ...
 
     def follow_point(self, frame: str, point: tuple[float, float, float]) -> None:
-        """Draw the path of a point (m, in a frame), too."""
+        """Also draw the path of a point (m, in a frame)."""
         ...
 
     def forget_paths(self) -> None:
-        """Begin all paths anew."""
+        """Clear all paths and start them again."""
         ...
 
     def picture(self, scale: int = 1) -> QImage:
-        """What is seen, `scale` times as fine, without handles and buttons."""
+        """Return an image of the view at `scale` times its resolution, without handles and buttons."""
         ...
 
     def keep_view(self) -> None:
-        """Ask for a name, and keep the present view under it."""
+        """Ask for a name and save the current view under it."""
         ...
 
 
 class Workbench(Protocol):
-    """The window, as far as commands, dialogs and panels know it."""
+    """The window, as seen by commands, dialogs and panels."""
 
     session: Session
     settings: Settings
@@ -388,22 +389,22 @@ class Workbench(Protocol):
 
     @property
     def runs(self) -> RunService:
-        """Computing and keeping runs."""
+        """The service that computes and keeps runs."""
         ...
 
     @property
     def files(self) -> FileService:
-        """The open file and others."""
+        """The service that opens and saves files."""
         ...
 
     @property
     def dialogs(self) -> DialogService:
-        """The dialogs."""
+        """The service that opens dialogs."""
         ...
 
     @property
     def panels(self) -> PanelService:
-        """The panels around the view."""
+        """The service for the panels around the view."""
         ...
 
     @property
@@ -413,33 +414,33 @@ class Workbench(Protocol):
 
     @property
     def scenery(self) -> SceneService:
-        """What stands beside the machine in it."""
+        """The service for vectors, paths and saved views in the 3-D view."""
         ...
 
     @property
     def widget(self) -> QMainWindow:
-        """The window that dialogs belong to."""
+        """The window that is the parent of dialogs."""
         ...
 
     @property
     def full_screen(self) -> bool:
-        """Whether the window fills the screen."""
+        """True if the window fills the screen."""
         ...
 
     def fill_screen(self, on: bool) -> None:
-        """Fill the whole screen, or not."""
+        """Turn full screen on or off."""
         ...
 
     def leave(self) -> None:
-        """Close the program, after asking for unsaved work."""
+        """Close the program, after asking about unsaved work."""
         ...
 
     def commands(self) -> Mapping[str, QAction]:
-        """What menus are made of, by the ids of commands, as they apply now."""
+        """Menu actions by command id, enabled as they apply now."""
         ...
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
-        """Show a message; `choices` are buttons: title → what it does."""
+        """Show a message; `choices` maps the titles of buttons to their callbacks."""
         ...
 
     def run(self, command: str) -> None:

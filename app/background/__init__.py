@@ -1,1 +1,1 @@
-"""Work beside the window: jobs, threads, slices of time, and what guards them."""
+"""Work in the background: jobs, threads, time slices, and the guard that turns errors into messages."""

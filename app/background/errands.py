@@ -1,4 +1,4 @@
-"""Things that a thread does one after another for the window, which gets what comes of each in its own thread.
+"""Run functions in a background thread one after another, and deliver their results in the window's thread.
 
 The thread knows no Qt object: it neither tells Qt anything nor can it be the last that holds something of Qt's.
 """
@@ -14,12 +14,12 @@ from PySide6.QtCore import QObject, QTimer
 from app.background.worker import Worker
 
 LOOK_EVERY = 5
-"""Milliseconds between two looks at what the thread has done."""
+"""Milliseconds between two checks for finished work."""
 Take = Callable[[Any], object]
 
 
 class Errands(QObject):
-    """One thread, begun with the first errand."""
+    """A queue of functions with one thread, started at the first function."""
 
     def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -29,24 +29,25 @@ class Errands(QObject):
         self._take: dict[int, Take] = {}
         self._number = 0
         self._timer = QTimer(self, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._deliver_results)
 
     def do(self, work: Callable[[], Any], take: Take) -> None:
-        """Have `work` done after all that waits; `take` gets what it gives."""
+        """Run `work` in the thread after all queued functions, then call `take` with its result in the
+        window's thread."""
         self._number += 1
         self._take[self._number] = take
         self._worker = self._worker or Worker(self._name, lambda error: None)
-        self._worker.do(_errand(self._number, work, self._done))
+        self._worker.do(_as_errand(self._number, work, self._done))
         self._timer.start()
 
     def wait(self) -> None:
-        """Wait until all is done, without taking it."""
+        """Wait until all queued functions have run, without delivering their results."""
         if self._worker is not None:
             self._worker.wait()
 
     def close(self) -> None:
-        """Drop what waits, take nothing of it, wait for what is being done, and end the thread; another errand begins
-        another one."""
+        """Drop queued functions and all results, wait for the running function, and end the thread; a later function
+        starts a new one."""
         self._take.clear()
         self._timer.stop()
         worker, self._worker = self._worker, None
@@ -54,8 +55,8 @@ class Errands(QObject):
             worker.drop()
             worker.close()
 
-    def _look(self) -> None:
-        """Hand over what is done. Raises what the work raised."""
+    def _deliver_results(self) -> None:
+        """Deliver finished results. Raises the error that the work raised."""
         while self._take and not self._done.empty():
             number, found, error = self._done.get()
             take = self._take.pop(number, None)
@@ -67,7 +68,7 @@ class Errands(QObject):
                 take(found)
 
 
-def _errand(number: int, work: Callable[[], Any], done: queue.SimpleQueue[tuple[int, Any, Exception | None]]) -> Any:
+def _as_errand(number: int, work: Callable[[], Any], done: queue.SimpleQueue[tuple[int, Any, Exception | None]]) -> Any:
     def errand() -> None:
         try:
             done.put((number, work(), None))

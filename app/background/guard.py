@@ -1,4 +1,4 @@
-"""The last net: whatever goes wrong in the window becomes a message, details go to the log file, work goes on."""
+"""Turn unhandled errors in the window into messages, with details in the log file, so that work can go on."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _log = logging.getLogger("kinetostat")
 
 
 def log_path() -> Path:
-    """The log file."""
+    """Return the path of the log file."""
     return Path(platformdirs.user_log_dir("kinetostat", appauthor=False)) / "kinetostat.log"
 
 
 class Guard:
-    """Turns exceptions into messages by `tell(severity, text)`."""
+    """Turns exceptions into messages shown by `tell(severity, text)`."""
 
     def __init__(self, tell: Callable[[str, str], object]) -> None:
         self._tell = tell
         self._before = sys.excepthook
 
     def install(self) -> None:
-        """Catch what reaches the event loop, too."""
+        """Also catch exceptions that reach the event loop."""
         if sys.excepthook != self._hook:
             self._before = sys.excepthook
             sys.excepthook = self._hook
@@ -43,7 +43,7 @@ class Guard:
             sys.excepthook = self._before
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The function's result; None after a failure, which is told."""
+        """Call a function and return its result; after an error, report the error and return None."""
         try:
             return function(*arguments)
         except Exception as error:
@@ -51,17 +51,17 @@ class Guard:
             return None
 
     def report(self, error: BaseException) -> None:
-        """Tell a failure: our own messages as they are, anything else as an unexpected one with its details logged."""
+        """Report an error: our own messages as they are, any other error as unexpected, with its details in the log."""
         if isinstance(error, KinetostatError):
             self._tell("error", str(error))
             return
         details = "".join(traceback.format_exception(error))
-        place = _log_place()
+        place = _log_location()
         _log.error(details)
         self._tell(
             "error",
-            f"That did not work, unexpectedly ({error or type(error).__name__}). "
-            f"What was open is unchanged. Details are in {place}.",
+            f"Unexpected error ({error or type(error).__name__}). "
+            f"The open document is unchanged. Details are in {place}.",
         )
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -71,19 +71,20 @@ class Guard:
         if threading.current_thread() is threading.main_thread():
             self.report(error)
         else:  # widgets belong to the window's thread
-            _log_place()
+            _log_location()
             _log.error("".join(traceback.format_exception(error)))
 
 
 class _Log(RotatingFileHandler):
-    """The log file; that a line cannot be written there is no failure of its own."""
+    """The log file; failing to write to it is not an error."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Nothing."""
+        """Ignore errors of writing the log."""
 
 
-def _log_place() -> str:
-    """Where details go; the log file is opened when it is first needed, without one they go to the terminal."""
+def _log_location() -> str:
+    """Return the place where details are logged: the log file, opened at first need, or the terminal if there
+    is none."""
     if not _log.handlers:
         try:
             log_path().parent.mkdir(parents=True, exist_ok=True)

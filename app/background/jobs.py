@@ -1,4 +1,4 @@
-"""Work beside the window: one thread at a time, with progress and cancel, and a process for what it needs apart.
+"""Work in the background: one thread at a time, with progress and cancel.
 
 A job's signals come in the window's thread: while jobs run a timer looks at what the thread left in a plain `_Ticket`.
 The thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped stays.
@@ -17,20 +17,20 @@ from core.apart.work_process import WorkProcess
 from core.functions.context import Cancelled
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
-"""`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports, progress.show(value) shows what is there;
-cancelled() is True when it should stop."""
+"""`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports, progress.show(value) passes a partial result on;
+cancelled() is True when the work should stop."""
 
 LOOK_EVERY = 15
-"""Milliseconds between two looks at the running job."""
+"""Milliseconds between two checks of the running job."""
 CLOSE_WAIT = 10.0
-"""How long closing waits for a job to notice that it should stop, in s."""
+"""Seconds for which closing waits for a job to stop."""
 
 ENOUGH = 0.02
 """Progress from which the time left can be estimated."""
 
 
 class _Ticket:
-    """What the window and the thread tell each other."""
+    """State of a job shared between the window and the job's thread."""
 
     def __init__(self, work: Work) -> None:
         self.work: Work | None = work
@@ -56,22 +56,22 @@ class _Ticket:
         self.outcome = outcome
 
     def __call__(self, fraction: float, text: str = "") -> None:
-        """Progress, as the work tells it."""
+        """Report progress of the work."""
         if fraction > 0.0 and self.first is None:
             self.first = time.monotonic(), fraction
         self.fraction, self.text = fraction, text
 
     def show(self, made: Any) -> None:
-        """What is there already."""
+        """Pass a partial result on."""
         self.made = made
 
 
 class Job(QObject):
-    """One piece of work. Exactly one of succeeded, failed, stopped is emitted, then ended."""
+    """One piece of work in the background. Emits exactly one of succeeded, failed and stopped, then ended."""
 
     progressed = Signal(float, str)
     grown = Signal(object)
-    """What is there already, if the work tells it."""
+    """Emitted with a partial result, if the work gives any."""
     succeeded = Signal(object)
     failed = Signal(object)
     stopped = Signal()
@@ -87,18 +87,18 @@ class Job(QObject):
         self._thread: threading.Thread | None = None
 
     def cancel(self) -> None:
-        """Ask the work to stop; what it returns is dropped."""
+        """Ask the work to stop; its result is dropped."""
         self._ticket.cancelled = True
 
     @property
     def cancelled(self) -> bool:
-        """True when it was asked to stop."""
+        """Return True if the job was asked to stop."""
         return self._ticket.cancelled
 
     @property
     def time_left(self) -> float | None:
-        """Estimated seconds left, by the pace since there was progress first (what went before was preparation); None
-        before there is anything to estimate from."""
+        """Estimate the seconds left from the pace since the first progress (the time before is preparation); None while
+        there is too little progress to estimate from."""
         since, before = self._ticket.first or (self.started, 0.0)
         if self.fraction - before <= ENOUGH:
             since, before = self.started, 0.0
@@ -113,7 +113,7 @@ class Job(QObject):
             self._thread.start()
 
     def look(self) -> bool:
-        """Tell what is new about the work; True once it is over and told."""
+        """Emit signals for new progress of the work; returns True once the work is over and its end was reported."""
         ticket = self._ticket
         if (ticket.fraction, ticket.text) != (self.fraction, self.text):
             self.fraction, self.text = ticket.fraction, ticket.text
@@ -138,13 +138,13 @@ class Job(QObject):
         return True
 
     def wait(self, seconds: float) -> None:
-        """Wait for the thread's end."""
+        """Wait for the end of the thread, up to a number of seconds."""
         if self._thread is not None:
             self._thread.join(seconds)
 
 
 class Jobs(QObject):
-    """The jobs of a window, one after the other. `changed` whenever one starts or ends."""
+    """The jobs of a window, run one after another. Emits `changed` when a job starts or ends."""
 
     changed = Signal()
 
@@ -158,11 +158,12 @@ class Jobs(QObject):
 
     @property
     def running(self) -> tuple[Job, ...]:
-        """Jobs that have not ended, oldest first; the first one is at work."""
+        """Return the jobs that have not ended, oldest first; the first one is running."""
         return tuple(self._jobs)
 
     def start(self, title: str, work: Work) -> Job:
-        """Queue work; connect to the job's signals right away (they come later, in this thread)."""
+        """Queue work and return its job; connect to the job's signals right away (they arrive later, in this
+        thread)."""
         job = Job(title, work, self)
         self._jobs.append(job)
         self._jobs[0].begin()
@@ -176,7 +177,7 @@ class Jobs(QObject):
             job.cancel()
 
     def finish(self, job: Job) -> None:
-        """Stop a job, and all that wait before it, and tell its end now."""
+        """Stop a job and all jobs queued before it, and report its end now."""
         while job in self._jobs:
             first = self._jobs[0]
             first.cancel()
@@ -186,7 +187,7 @@ class Jobs(QObject):
                 break
 
     def close(self) -> bool:
-        """Stop everything and wait for the thread; True when none is left."""
+        """Stop all jobs and wait for the thread; returns True when none is left."""
         self.cancel_all()
         while self._jobs:
             job = self._jobs[0]
@@ -199,7 +200,7 @@ class Jobs(QObject):
         return not self._jobs
 
     def _look(self) -> bool:
-        """Look at the job at work; go on to the next when it is over."""
+        """Check the running job; start the next one when it is over."""
         if not self._jobs or not self._jobs[0].look():
             return False
         self._jobs.pop(0).deleteLater()

@@ -1,4 +1,4 @@
-"""Things with a life: they work and listen until they are closed."""
+"""Objects that work and listen to signals until they are closed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ Owned = TypeVar("Owned", bound="Closable")
 
 
 class Closable(Protocol):
-    """Something that works, or listens, until it is closed."""
+    """An object that works, or listens to signals, until it is closed."""
 
     def close(self) -> object:
-        """Work and listen no more."""
+        """Stop working and listening."""
         ...
 
 
 class Lifetime(ExitStack):
-    """What ends together with its owner, the newest first."""
+    """Closes owned objects and disconnects signals at the end of its owner, the newest first."""
 
     def own(self, thing: Owned) -> Owned:
-        """Close a thing at the end."""
+        """Close an object at the end; returns the object."""
         self.callback(thing.close)
         return thing
 

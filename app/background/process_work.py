@@ -1,4 +1,4 @@
-"""Jobs that are done in the window's process for work: what lets no other thread run for long, or might crash."""
+"""Jobs run in the window's worker process: work that would block other threads for long, or might crash."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def apart(
     asked: Asked = lambda cancelled: bool(cancelled()),
     patience: float = Task.patience,
 ) -> Callable[[Any, Callable[[], bool]], Any]:
-    """A job of work(mech, line), which may give None where it was stopped. work : is looked up in the job; asked :
-    whether to stop, of a job's own question for it; patience : s after that in which it ends by itself."""
+    """Return a job that runs work(mech, line) in the worker process; the work may return None when it was stopped. work
+    : is looked up in the job; asked : returns True if a job of its own kind should stop; patience : seconds after which
+    a stopped job ends by itself."""
 
     def job(progress: Any, cancelled: Callable[[], bool]) -> Any:
         from core.mechanism.work_apart import Stopped, work_apart

@@ -1,4 +1,5 @@
-"""Signals of objects that are not Qt's: who listens is called at once, one after another, when something is told."""
+"""Signals of objects that are not Qt objects: listeners are called at once, one after another, when a signal is
+emitted."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ Slot = Callable[..., object]
 
 
 class Signal:
-    """Declared in a class with the kinds of what it tells; each object of that class has one of its own."""
+    """A signal declared in a class with the types of its arguments; each object of that class has its own listeners."""
 
     def __init__(self, *kinds: type) -> None:
         self.kinds = kinds
@@ -36,7 +37,7 @@ class Signal:
 
 
 class Listeners:
-    """Who listens to a signal of one object. A method is forgotten with the object that it belongs to."""
+    """Listeners to a signal of one object. A bound method is dropped when its object is deleted."""
 
     def __init__(self) -> None:
         self._slots: list[_Listener] = []
@@ -45,11 +46,11 @@ class Listeners:
         return len(self._slots)
 
     def connect(self, slot: Slot) -> None:
-        """Call `slot` with what is told, or with as much of it as it takes."""
+        """Call `slot` with the emitted values, or with as many of them as it takes."""
         self._slots.append(_Listener(slot))
 
     def disconnect(self, slot: Slot) -> None:
-        """Call it no more; no matter if it never was."""
+        """Stop calling a slot; ignored if it was not connected."""
         for listener in self._slots:
             if listener.slot() == slot:
                 listener.wanted = False
@@ -57,7 +58,8 @@ class Listeners:
                 return
 
     def emit(self, *values: Any) -> None:
-        """Tell all who listen now. What goes wrong in one of them is told to who emits; the rest do not hear of it."""
+        """Call all present listeners. An error in one of them is raised to the emitter; the remaining ones are not
+        called."""
         for listener in tuple(self._slots):
             slot = listener.slot()
             if slot is None:
@@ -76,7 +78,7 @@ class _Listener:
 
 
 def _most_arguments(slot: Slot) -> int | None:
-    """How many a function takes; None for any number, or where it cannot be known."""
+    """Return the largest number of arguments that a function takes; None for any number, or if it cannot be known."""
     function, bound = (slot.__func__, 1) if isinstance(slot, MethodType) else (slot, 0)
     code = getattr(function, "__code__", None)
     if code is not None:

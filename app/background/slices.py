@@ -1,5 +1,5 @@
-"""Work that must be done in the window's thread and takes long, in slices: all who have some share one slice for each
-turn of the event loop, so that many of them stall the window no more than one does."""
+"""Long work that must run in the window's thread, cut into time slices: all owners share one slice per turn of the
+event loop, so that many of them stall the window no more than one does."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shiboken6 import isValid
 SLICE = 0.01
 """Seconds of work between two turns of the event loop."""
 PAUSE = 1
-"""Milliseconds between two slices, in which keys and movements come through."""
+"""Milliseconds between two slices, in which key and mouse events are handled."""
 Work = Callable[[float], bool]
-"""`work(seconds)` goes on for so long, a little at least; True once there is nothing left."""
+"""`work(seconds)` goes on for about that time and returns True once nothing is left."""
 
 
 class Slices(QObject):
-    """Takes turns among those who wait."""
+    """Gives time slices to waiting work in turn."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -30,18 +30,19 @@ class Slices(QObject):
 
     @property
     def waiting(self) -> bool:
-        """Whether there is work left."""
+        """True if work is left."""
         return bool(self._waiting)
 
     def add(self, owner: QObject, work: Work) -> None:
-        """Have work of an owner done; it is dropped with the owner. Work that waits already is not added again."""
+        """Queue work of an owner; it is dropped when the owner is deleted. Work that is queued already is not added
+        again."""
         if (owner, work) not in self._waiting:
             self._waiting.append((owner, work))
         if not self._timer.isActive():
             self._timer.start()
 
     def drop(self, owner: QObject) -> None:
-        """The owner wants nothing done any more."""
+        """Remove an owner's work from the queue."""
         self._waiting = deque(each for each in self._waiting if each[0] is not owner)
 
     def _turn(self) -> None:
@@ -58,5 +59,5 @@ class Slices(QObject):
 
 @cache
 def slices() -> Slices:
-    """Those of the program."""
+    """Return the time slices that the whole program shares."""
     return Slices(QCoreApplication.instance())

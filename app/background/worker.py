@@ -1,4 +1,4 @@
-"""A thread that does things one after another beside the window, such as writing files. Knows no Qt."""
+"""A thread that runs functions one after another in the background, such as writing files. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 
 PATIENCE = 30.0
-"""Seconds that closing waits."""
+"""Seconds for which closing waits."""
 Work = Callable[[], object]
 
 
 class Worker:
-    """Begins its thread with the first work. `message(error)` hears, in that thread, what failed."""
+    """Starts its thread with the first work. `failed(error)` is called in that thread when work fails."""
 
     def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
         self._name, self._failed = name, failed
@@ -21,7 +21,7 @@ class Worker:
         self._over = self._at_work = False
 
     def do(self, work: Work, key: object = None) -> None:
-        """Have something done after all that waits; in place of what waits under the same key."""
+        """Queue work; queued work under the same key is replaced."""
         with self._free:
             key = object() if key is None else key
             self._waiting.pop(key, None)
@@ -33,22 +33,22 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether something is left to be done."""
+        """True if work is left."""
         return bool(self._waiting) or self._at_work
 
     def wait(self, seconds: float = PATIENCE) -> bool:
-        """Wait until all is done; False if it took longer."""
+        """Wait until all work is done; returns False after a timeout."""
         with self._free:
             return self._free.wait_for(lambda: not self.busy, seconds)
 
     def drop(self) -> None:
-        """Do nothing of what waits."""
+        """Discard all queued work."""
         with self._free:
             self._waiting.clear()
             self._free.notify_all()
 
     def close(self) -> None:
-        """Do what waits, and end the thread."""
+        """Finish queued work and end the thread."""
         with self._free:
             self._over = True
             self._free.notify_all()

@@ -1,4 +1,4 @@
-"""kinetostat check FILE: findings about a model."""
+"""kinetostat check FILE: report findings about a model."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
         for finding in findings:
             say(str(finding))
         summary = ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())
-        say(f"{model_file}: {summary}." if findings else f"{model_file}: nothing to complain about.")
+        say(f"{model_file}: {summary}." if findings else f"{model_file}: no findings.")
     return int(bool(counts["error"] or (strict and counts["warning"])))

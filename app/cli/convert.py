@@ -1,4 +1,4 @@
-"""kinetostat convert IN OUT: a model in another format."""
+"""kinetostat convert IN OUT: write a model in another format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.cli.terminal import say
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 @reading_options
 def command(source: str, target: str, force: bool, **reading: Any) -> None:
-    """Write a model in another format; the suffix of TARGET says which.
+    """Write a model in another format, given by the suffix of TARGET.
 
     What the format of TARGET cannot hold is told.
     """

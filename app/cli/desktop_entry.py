@@ -1,4 +1,5 @@
-"""The program in menus and file managers of Linux and its like: a desktop entry, an icon and a MIME type.
+"""Register the program in menus and file managers of Linux and similar systems: a desktop entry, an icon and a MIME
+type.
 
 They lie in the user's data home, as the specifications of freedesktop.org (XDG base directories, desktop entries,
 shared MIME info, icon themes) say. Each file bears a sign, by which it is known again.
@@ -26,13 +27,13 @@ TYPE = "mime/packages/kinetostat.xml"
 FILES = {ICON: "icon", TYPE: "MIME type", ENTRY: "desktop entry"}
 """Files in the data home, and their names in messages; the entry, which makes use of the others, comes last."""
 _RECORD = "X-Kinetostat-Made"
-"""Key of the entry: folders and caches that are there because of it, relative to the data home."""
+"""Key of the desktop entry that lists folders and caches created for it, relative to the data home."""
 _LONGEST = 60.0
-"""Seconds that a program which updates a cache may take."""
+"""Seconds that a program updating a cache may take."""
 
 
 class Updater(NamedTuple):
-    """A program that makes caches of what lies in a folder.
+    """A program that builds caches of the files in a folder.
 
     program : its name
     package : the Debian package that brings it
@@ -67,41 +68,43 @@ UPDATERS = (
 
 
 def write_entry(command: Sequence[str]) -> list[str]:
-    """Write the three files, all or none of them; returns the lines to report. Raises KinetostatError.
+    """Write the desktop entry, icon and MIME type, all or none of them; returns the lines to report. Raises
+    KinetostatError.
 
     command : the words that start the program
     """
     home = data_home()
     for file in FILES:
         _require_ours(home / file)
-    before = _present(home)
-    made = _record(home)
+    before = _present_paths(home)
+    made = _recorded_paths(home)
     texts = {ICON: icon(), TYPE: mime_type(), ENTRY: entry(command, made)}
     _write_all(home, texts)
     lines = ["Registered Kinetostat for this user:", *(f"  {home / file} ({FILES[file]})" for file in texts)]
-    lines += [_updated(home, each) for each in UPDATERS]
+    lines += [_run_updater(home, each) for each in UPDATERS]
     _refresh_icons(home)
-    made = sorted({*made, *(_present(home) - before - set(FILES))})
+    made = sorted({*made, *(_present_paths(home) - before - set(FILES))})
     _write_all(home, {ENTRY: entry(command, made)})
     return [*lines, f"It starts {' '.join(command)}", "To undo this: kinetostat --unregister"]
 
 
 def remove_entry() -> list[str]:
-    """Remove the files that bear the sign, and what was made for them; returns the lines to report."""
+    """Remove the files that carry our mark, and the folders and caches created for them; returns the lines to
+    report."""
     home = data_home()
-    made = _record(home)
+    made = _recorded_paths(home)
     present = [home / file for file in FILES if (home / file).is_file()]
     ours = [place for place in present if _is_ours(place)]
     others = [f"{place} was not written by kinetostat --register: it stays." for place in present if place not in ours]
     if not ours:
         return [f"Nothing is registered in {home}.", *others]
     for place in ours:
-        with _in_words(place, "removed"):
+        with _reporting_errors(place, "removed"):
             place.unlink()
     lines = ["Removed:", *(f"  {place} ({FILES[place.relative_to(home).as_posix()]})" for place in ours), *others]
     for each in UPDATERS:
         if any((home / each.folder).glob(each.sources)):
-            lines.append(_updated(home, each))
+            lines.append(_run_updater(home, each))
         else:
             _remove_caches(home, made, each.folder)
     _refresh_icons(home)
@@ -112,7 +115,7 @@ def remove_entry() -> list[str]:
 
 
 def data_home() -> Path:
-    """The folder of the user's data. Raises KinetostatError where there is none."""
+    """Return the folder of the user's data. Raises KinetostatError if there is none."""
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):  # others are to be ignored
         return Path(named)
@@ -128,7 +131,7 @@ def data_home() -> Path:
 
 
 def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
-    """The desktop entry. made : what is there because of it, see `_RECORD`"""
+    """Return the text of the desktop entry. made : folders and caches created for it, see `_RECORD`"""
     words = ("/usr/bin/env", *command) if "%" in command[0] else command  # desktops seek the first one as it is written
     rows = {
         "Type": "Application",
@@ -136,8 +139,8 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
         "Name": "Kinetostat",
         "GenericName": "Robots and mechanisms",
         "Comment": "Design, study and teach robots and mechanisms",
-        "TryExec": _value(command[0]),
-        "Exec": f"{_value(' '.join(map(_quoted, words)))} %f",
+        "TryExec": _escaped_value(command[0]),
+        "Exec": f"{_escaped_value(' '.join(map(_quoted_exec_word, words)))} %f",
         "Icon": "kinetostat",
         "Terminal": "false",
         "Categories": "Science;Engineering;Robotics;",
@@ -150,19 +153,19 @@ def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
     return "\n".join([f"# {SIGN}", "[Desktop Entry]", *(f"{key}={value}" for key, value in rows.items()), ""])
 
 
-def _quoted(word: str) -> str:
-    """A word of the key Exec, in which % begins a code."""
+def _quoted_exec_word(word: str) -> str:
+    """Quote a word for the key Exec, in which % starts a code."""
     escaped = re.sub(r'(["`$\\])', r"\\\1", word)
     return f'"{escaped}"'.replace("%", "%%")
 
 
-def _value(text: str) -> str:
-    """A text as the value of a key."""
+def _escaped_value(text: str) -> str:
+    """Escape a text for use as the value of a key."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
 def mime_type() -> str:
-    """The declaration of the type of Kinetostat's own files."""
+    """Return the declaration of the MIME type of Kinetostat's own files."""
     from core.files import NATIVE
 
     globs = "".join(f"    <glob pattern={quoteattr(f'*{suffix}')}/>\n" for suffix in NATIVE.suffixes)
@@ -180,7 +183,7 @@ def mime_type() -> str:
 
 
 def icon() -> str:
-    """The drawing of the program."""
+    """Return the program's icon as SVG text."""
     drawing = (ICONS / "kinetostat.svg").read_text(encoding="utf-8").rstrip()
     return f"{drawing}\n<!-- {SIGN.replace('--', '- -')} -->\n"
 
@@ -189,7 +192,7 @@ def icon() -> str:
 
 
 @contextlib.contextmanager
-def _in_words(place: Path, done: str) -> Iterator[None]:
+def _reporting_errors(place: Path, done: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -201,7 +204,7 @@ def _in_words(place: Path, done: str) -> Iterator[None]:
 
 
 def _is_ours(place: Path) -> bool:
-    with _in_words(place, "read"):
+    with _reporting_errors(place, "read"):
         text = place.read_bytes()
     return any(sign.encode() in text for sign in (SIGN, SIGN.replace("--", "- -")))
 
@@ -209,20 +212,20 @@ def _is_ours(place: Path) -> bool:
 def _require_ours(place: Path) -> None:
     if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
         raise FileError(
-            "It is there already and was not written by kinetostat --register.",
+            "It exists already and was not written by kinetostat --register.",
             file=str(place),
             remedy="Move it away; nothing was changed.",
         )
 
 
 def _write_all(home: Path, texts: dict[str, str]) -> None:
-    """Write files with their folders. Where one cannot be written, those before it are again as they were."""
+    """Write files with their folders. If one cannot be written, the files before it are restored."""
     earlier: dict[Path, bytes | None] = {}
     folders: list[Path] = []
     try:
         for file, text in texts.items():
             place = home / file
-            with _in_words(place, "written"):
+            with _reporting_errors(place, "written"):
                 missing = [each for each in (*reversed(place.parents), place) if not os.path.lexists(each)]
                 folders += [each for each in missing if each != place]
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -239,7 +242,7 @@ def _write_all(home: Path, texts: dict[str, str]) -> None:
 
 
 def _replace(place: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     part = place.with_name(f".{place.name}.part")
     try:
         part.write_bytes(content)
@@ -248,8 +251,8 @@ def _replace(place: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def _present(home: Path) -> set[str]:
-    """Folders and files that registering may bring about, relative to the data home."""
+def _present_paths(home: Path) -> set[str]:
+    """Return the folders and files that registering may create and that exist now, relative to the data home."""
     found = {Path(file).parent for file in FILES}
     found |= {folder for each in found for folder in each.parents if folder != Path()}
     there = {folder.as_posix() for folder in (Path(), *found) if (home / folder).is_dir()}
@@ -258,8 +261,8 @@ def _present(home: Path) -> set[str]:
     return there
 
 
-def _record(home: Path) -> list[str]:
-    """Folders and caches that registering made earlier."""
+def _recorded_paths(home: Path) -> list[str]:
+    """Return the folders and caches that an earlier registration created."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         text = (home / ENTRY).read_text(encoding="utf-8")
         if SIGN in text and (row := re.search(rf"^{_RECORD}=(.*)$", text, re.MULTILINE)):
@@ -268,23 +271,23 @@ def _record(home: Path) -> list[str]:
 
 
 def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
-    """Remove caches that were made for us: nothing is left of which there could be any."""
+    """Remove the cache files in a folder that registering created."""
     for each in made:
         place = home / each
         if each.partition("/")[0] == folder and place.is_file() and not place.is_symlink():
-            with _in_words(place, "removed"):
+            with _reporting_errors(place, "removed"):
                 place.unlink()
 
 
 # ------------------------------------------------------------------------------------------ caches
 
 
-def _updated(home: Path, updater: Updater) -> str:
-    """The line to report about a program that updates caches, after it has run."""
+def _run_updater(home: Path, updater: Updater) -> str:
+    """Run a program that updates caches and return the line to report."""
     found = program(updater.program)
     command = f"{updater.program} {home / updater.folder}"
     if found is None:
-        return f"  {updater.program} is not there: {updater.without} (Debian: apt-get install {updater.package})."
+        return f"  {updater.program} is not installed: {updater.without} (Debian: apt-get install {updater.package})."
     try:
         done = finished([found, str(home / updater.folder)], limit=_LONGEST)
     except OSError as error:
@@ -295,7 +298,7 @@ def _updated(home: Path, updater: Updater) -> str:
 
 
 def _refresh_icons(home: Path) -> None:
-    """Update the cache of icons, if there is one: without a cache desktops look themselves."""
+    """Update the icon cache, if there is one; without a cache, desktops read the folders themselves."""
     folder = home / "icons" / "hicolor"
     found = program("gtk-update-icon-cache")
     if found is not None and (folder / "icon-theme.cache").is_file():

@@ -1,4 +1,4 @@
-"""kinetostat examples: the models that come with the program."""
+"""kinetostat examples: list or copy the models that come with the program."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.cli.terminal import say
 def command(name: str | None, output: str | None, as_json: bool) -> None:
     """List the example models, or copy the one called NAME (with its meshes) to work on."""
     if name is None:
-        _list(as_json)
+        _list_examples(as_json)
     else:
-        _copy(name, output)
+        _copy_example(name, output)
 
 
-def _list(as_json: bool) -> None:
+def _list_examples(as_json: bool) -> None:
     from resources import examples
 
     if as_json:
@@ -36,27 +36,27 @@ def _list(as_json: bool) -> None:
         say(f"{'':14} {example.path}")
 
 
-def _parts(source: Path) -> Iterator[Path]:
-    """Files of sub-assemblies and recorded signals that an example needs."""
+def _required_files(source: Path) -> Iterator[Path]:
+    """Yield the files of sub-assemblies and recorded signals that an example needs."""
     from core.files import load
 
     model = load(str(source))
     yield from (source.parent / driver.file for driver in model.drivers if driver.file)
     for assembly in model.assemblies:
         yield source.parent / assembly.file
-        yield from _parts(source.parent / assembly.file)
+        yield from _required_files(source.parent / assembly.file)
 
 
-def _files(name: str, source: Path) -> Iterator[Path]:
-    """Everything beside the model's own file that belongs to an example."""
+def _extra_files(name: str, source: Path) -> Iterator[Path]:
+    """Yield all files that belong to an example, except the model's own file."""
     from resources import examples
 
-    yield from _parts(source)
+    yield from _required_files(source)
     example = next(each for each in examples() if each.name == name)
     yield from (*example.torques, *example.traces)
 
 
-def _copy(name: str, output: str | None) -> None:
+def _copy_example(name: str, output: str | None) -> None:
     import shutil
 
     from core.errors import FileError, likely_meant
@@ -78,7 +78,7 @@ def _copy(name: str, output: str | None) -> None:
             shutil.copytree(source.parent, target)
         else:
             shutil.copyfile(source, target)
-            for part in _files(name, source):
+            for part in _extra_files(name, source):
                 place = target.parent / part.relative_to(source.parent)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if not place.exists():

@@ -1,4 +1,4 @@
-"""kinetostat film RUN.h5|MODEL -o film.mp4: a film of a motion, without a window."""
+"""kinetostat film RUN.h5|MODEL -o film.mp4: make a film of a motion without a window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     help="Film: .mp4, .gif, or .png for one numbered picture per frame.",
 )
 @click.option(
-    "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion of a model, in s."
+    "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Simulated time of a model, in s."
 )
 @click.option("--fps", type=click.FloatRange(0.1, 240), default=30.0, show_default=True, help="Frames per second.")
 @click.option("--size", type=SizeType(), default="1280x720", show_default=True, help="Pixels.")
@@ -43,7 +43,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     type=click.Choice(VIEWS),
     default="iso",
     show_default=True,
-    help="Where the camera stands.",
+    help="Direction from which the camera looks.",
 )
 @click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
@@ -56,8 +56,8 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     metavar="KIND[:NAME]",
     help=f"Show vectors: {', '.join(ARROWS)}; of one element, or of all (repeat).",
 )
-@click.option("--method", default=AUTOMATIC, show_default=True, help="Integrator, of a model.")
-@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, of a model (repeat).")
+@click.option("--method", default=AUTOMATIC, show_default=True, help="Integrator for a model.")
+@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force on a model (repeat).")
 @pose_options
 @reading_options
 def command(
@@ -71,7 +71,7 @@ def command(
     **options: Any,
 ) -> None:
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
-    run = _run(model_file, options)
+    run = _run_to_film(model_file, options)
     from viz.film.film import shoot
     from viz.film.run_footage import FollowedPoint, footage
 
@@ -80,17 +80,17 @@ def command(
         run,
         turn=radians(turn),
         paths=[FollowedPoint(name) for name in followed],
-        arrows=_wanted(run.model, arrows),
+        arrows=_requested_vectors(run.model, arrows),
         **filmed,
     )
     count = shoot(
-        made, output, fps=options["fps"], size=size, look=look, progress=_progress if sys.stderr.isatty() else None
+        made, output, fps=options["fps"], size=size, look=look, progress=_show_progress if sys.stderr.isatty() else None
     )
     say(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
 
 
-def _run(file: str, options: dict[str, Any]) -> Any:
-    """The run of an HDF5 file, or of a model."""
+def _run_to_film(file: str, options: dict[str, Any]) -> Any:
+    """Return the run of an HDF5 file, or the run of a model after simulating it."""
     from core.simulation import Run, simulate
     from core.simulation.machine_code.supply import telling
 
@@ -116,15 +116,15 @@ def _run(file: str, options: dict[str, Any]) -> Any:
     return run
 
 
-def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
-    """The vectors asked for: of one element, or of all that have some."""
+def _requested_vectors(model: Any, arrows: tuple[str, ...]) -> list[Any]:
+    """Return the requested vectors: those of one element, or of all elements that have some."""
     from viz.scene.vectors import possible
 
     found = []
     for text in arrows:
         kind, _, name = text.partition(":")
         if kind not in ARROWS:
-            raise click.UsageError(f"--arrows: '{kind}' is none of {', '.join(ARROWS)}.")
+            raise click.UsageError(f"--arrows: '{kind}' is not one of {', '.join(ARROWS)}.")
         every = possible(model, kind)
         chosen = [each for each in every if name in ("", each.name)]
         if not chosen:
@@ -134,5 +134,5 @@ def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     return found
 
 
-def _progress(part: float) -> None:
+def _show_progress(part: float) -> None:
     say_progress(f"{100 * part:3.0f} %", end=part >= 1.0)

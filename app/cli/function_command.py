@@ -1,4 +1,4 @@
-"""A sub-command for each function of the catalogue, made from its declaration."""
+"""Make a sub-command for each function of the catalogue from its declaration."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _METAVARS = {
 
 
 BEHIND = "behind"
-"""What stands behind the file of the machine without a name."""
+"""Key of the unnamed argument after the machine's file."""
 
 
 def command_of(function: Function) -> click.Command:
-    """The command `kinetostat <function> FILE --option …`."""
+    """Return the command `kinetostat <function> FILE --option …`."""
 
     def run(
         model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
@@ -82,17 +82,17 @@ def command_of(function: Function) -> click.Command:
         help="Write the result: .txt, .json, .csv, .tex, .py, formulas as .c or .wl, a picture as .png.",
     )(decorated)
     for option in reversed(function.options):
-        decorated = _parameter(option)(decorated)
+        decorated = _click_option(option)(decorated)
     if function.argument:
         decorated = click.argument(BEHIND, metavar=f"[{function.argument.upper()}]", required=False)(decorated)
     decorated = FILE(decorated)
     return click.command(function.command, help=function.help, short_help=function.summary)(decorated)
 
 
-def _parameter(option: Option) -> Any:
-    """The click option for an option of a function; its value is checked by the catalogue."""
+def _click_option(option: Option) -> Any:
+    """Return the click option for an option of a function; its value is checked by the catalogue."""
     name = f"--{option.id.replace('_', '-')}"
-    text = _help(option)
+    text = _option_help(option)
     if isinstance(option, Flag):
         return click.option(f"{name}/--no-{option.id.replace('_', '-')}", option.id, default=None, help=text)
     if isinstance(option, Choice):
@@ -101,7 +101,7 @@ def _parameter(option: Option) -> Any:
     return click.option(name, option.id, multiple=option.many, default=None, metavar=metavar, help=text)
 
 
-def _help(option: Option) -> str:
+def _option_help(option: Option) -> str:
     from core.model.units.units import SI
 
     text = f"{option.help or option.title}."
@@ -133,44 +133,44 @@ def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result
 
 
 def present(result: Result, machine: Any, as_json: bool, output: str | None) -> int:
-    """Show a result on the terminal, write files it asks for, or write it to a file; the exit code. What it says of
-    errors (a point that was not found) goes to the error stream, beside what there is all the same."""
+    """Show a result on the terminal, write the files it asks for, or write it to a file; returns the exit code. Errors
+    in a result (a point that was not reached) go to the error stream, the rest is shown all the same."""
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
 
-    wrong = _errors(result)
+    wrong = _error_parts(result)
     write_pictures(result, machine)
     if output:
-        _write(output, result, machine)
+        _write_result(output, result, machine)
     elif as_json:
         say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
-    elif (rest := _without(result, wrong)) is not None:
+    elif (rest := _without_parts(result, wrong)) is not None:
         say(rest.to_text(degrees=True))
     for each in wrong:
         say(f"Error: {each.to_text()}", err=True)
     return 1 if wrong else 0
 
 
-def _errors(result: Result) -> list[Result]:
-    """What a result says of errors."""
+def _error_parts(result: Result) -> list[Result]:
+    """Return the parts of a result that report errors."""
     from core.functions.results import Message, leaves
 
     return [part for part in leaves(result) if isinstance(part, Message) and part.severity == "error"]
 
 
-def _without(result: Result, parts: list[Result]) -> Result | None:
-    """A result without some of its parts; None: nothing is left."""
+def _without_parts(result: Result, parts: list[Result]) -> Result | None:
+    """Return a result without some of its parts; None if nothing is left."""
     from dataclasses import replace
 
     from core.functions.results import Report
 
     if result in parts or not isinstance(result, Report):
         return None if result in parts else result
-    left = tuple(rest for part in result.parts if (rest := _without(part, parts)) is not None)
+    left = tuple(rest for part in result.parts if (rest := _without_parts(part, parts)) is not None)
     return replace(result, parts=left) if left else None
 
 
-def _write(path: str, result: Result, machine: Any) -> None:
+def _write_result(path: str, result: Result, machine: Any) -> None:
     from pathlib import Path
 
     from core.files.source import write_whole

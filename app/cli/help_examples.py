@@ -1,4 +1,4 @@
-"""What stands at the end of each command's help: lines to copy."""
+"""Example command lines at the end of each command's help."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ CLOSING = """\b
 Numbers take units and formulas: --pose joint1="30 deg", --set l1="50 mm"; without a unit they are SI (rad, m, s, N).
 Exit code 0: done, warnings allowed; 1: errors found; 2: wrong usage.
 """
-"""At the end of `kinetostat --help`."""
+"""Text at the end of `kinetostat --help`."""
 
 EXAMPLES = {
     "check": ("check arm.urdf --package my_robot=../my_robot", "check arm.urdf --strict --json"),
@@ -50,10 +50,11 @@ EXAMPLES = {
     "show_robot": ('show-robot arm.rob --ranges q1=0:"90 deg":4',),
     "show_in_sequence": ('show-in-sequence arm.rob --sequence q1=0:"90 deg":4 --sequence q2=0:1:4',),
 }
-"""Lines without the program's name, by command or function."""
+"""Example lines without the program's name, by command or function."""
 
 
 def closing_of(name: str, called: str) -> str:
-    """The end of the help of the command or function `name`, which is called so; a plain line where none is listed."""
+    """Return the end of the help text of the command or function `name`, invoked as `called`; a plain example line if
+    none is listed."""
     lines = EXAMPLES.get(name, (f'{called} arm.kst --pose joint1="30 deg" --json',))
     return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  kinetostat {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""kinetostat info FILE: what a model is made of."""
+"""kinetostat info FILE: show what a model consists of."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 @click.command("info")
 @FILE
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Output everything as JSON.")
 @pose_options
 @reading_options
 def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:
-    """Tell bodies, joints, degrees of freedom, mass and coordinates."""
+    """Show bodies, joints, degrees of freedom, mass and coordinates."""
     result = read(model_file, **reading)
     facts = facts_of(context(result.model, sets, pose), model_file)
     facts["findings"] = len(result.findings)
     if as_json:
         say(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        _print(facts)
+        _print_facts(facts)
 
 
 def facts_of(machine: Context, file: str) -> dict[str, Any]:
-    """Facts about a machine, as data for JSON; SI units."""
+    """Return facts about a machine as data for JSON, in SI units."""
     from core.analysis.inverse_kinematics import at_limits
 
     model, mech = machine.model, machine.mech
@@ -56,12 +56,12 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         "loops": [{"joints": list(loop.joints), "cut": loop.cut} for loop in mech.loops],
         "constraints": [{"name": each.name, "kind": each.kind} for each in plain.constraints],
         "drivers": [each.name for each in plain.drivers],
-        "mass": _finite(mass),
+        "mass": _finite_or_none(mass),
         "center_of_mass": None if center is None else [float(x) for x in center],
         "tool": machine.tool,
         "chains": [{"name": c.name, "convention": c.convention, "rows": len(c.rows)} for c in model.chains],
-        "parameters": {name: _finite(value) for name, value in machine.values.items()},
-        "gravity": _gravity(machine),
+        "parameters": {name: _finite_or_none(value) for name, value in machine.values.items()},
+        "gravity": _gravity_facts(machine),
         "coordinates": [
             {
                 "name": c.name,
@@ -75,24 +75,24 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         ],
         "at_limits": list(at_limits(mech, machine.q)),
         "speeds": list(mech.v_names),
-        "body_masses": {name: _finite(value) for name, value in masses.items()},
+        "body_masses": {name: _finite_or_none(value) for name, value in masses.items()},
     }
 
 
-def _finite(value: float) -> float | None:
-    """A number for JSON, which knows neither infinity nor NaN."""
+def _finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, which knows neither infinity nor NaN; None in their place."""
     return float(value) if math.isfinite(value) else None
 
 
 def masses_of(machine: Context) -> dict[str, float]:
-    """Mass (kg) of every body."""
+    """Return the mass (kg) of every body by its name."""
     from core.functions.subjects.description import mass_properties
 
     table: Any = mass_properties(machine)
     return dict(zip(table.column("Body"), table.column("Mass"), strict=True))
 
 
-def _gravity(machine: Context) -> Any:
+def _gravity_facts(machine: Context) -> Any:
     from core.model.parameters import value_of
 
     gravity = machine.model.world.gravity
@@ -101,16 +101,16 @@ def _gravity(machine: Context) -> Any:
     return [float(value_of(x, machine.values)) for x in gravity.acceleration]
 
 
-def _amount(value: float | None, unit: str = "") -> str:
+def _amount_text(value: float | None, unit: str = "") -> str:
     return "not finite" if value is None else f"{value:.6g}{unit}"
 
 
-def _print(facts: dict[str, Any]) -> None:
+def _print_facts(facts: dict[str, Any]) -> None:
     from core.functions.results import Table
     from core.functions.text import Amount, Column
 
     chains = ", ".join(f"{c['name']} ({c['convention']}, {c['rows']} joints)" for c in facts["chains"])
-    parameters = ", ".join(f"{name} = {_amount(value)}" for name, value in facts["parameters"].items())
+    parameters = ", ".join(f"{name} = {_amount_text(value)}" for name, value in facts["parameters"].items())
     kinds = ", ".join(f"{n} {kind}" for kind, n in facts["joint_kinds"].items())
     say(f"{facts['name']}  ({facts['file']})")
     if facts["description"]:
@@ -122,7 +122,7 @@ def _print(facts: dict[str, Any]) -> None:
         ("Loops", "; ".join(f"closed by {loop['cut']}" for loop in facts["loops"]) or "none"),
         ("Constraints", ", ".join(f"{each['name']} ({each['kind']})" for each in facts["constraints"]) or "none"),
         ("Drivers", ", ".join(facts["drivers"]) or "none"),
-        ("Mass", _amount(facts["mass"], " kg")),
+        ("Mass", _amount_text(facts["mass"], " kg")),
         ("Tool", facts["tool"]),
         ("DH chains", chains or "none"),
         ("Parameters", parameters or "none"),

@@ -1,4 +1,4 @@
-"""Options that all commands on a machine share: how to read it, which values and which pose."""
+"""Options shared by all commands that work on a machine: reading options, parameter values and pose."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FILE = click.argument("model_file", metavar="FILE", type=click.Path(dir_okay=Fal
 
 
 READING = ("floating", "mimic", "packages", "trust_code", "trusted")
-"""Names of the options that say how a file is read."""
+"""Names of the options that control how a file is read."""
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--floating, --no-mimic, --package, --trust-code, --trust-code-of: how a file is read."""
+    """Add --floating, --no-mimic, --package, --trust-code and --trust-code-of, which control how a file is read."""
     for option in (
         click.option(
             "--trust-code-of",
@@ -61,7 +61,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pose_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--set, --pose: values of parameters and coordinates."""
+    """Add --set and --pose: values of parameters and coordinates."""
     for option in (
         click.option(
             "--pose",
@@ -90,7 +90,7 @@ def read(
     trust_code: bool = False,
     trusted: Sequence[str] = (),
 ) -> Any:
-    """The model of a file, or of the name of an example, and the findings of its reader."""
+    """Read the model of a file or of a named example; returns the model and the reader's findings."""
     from core.files import Trusted
     from core.files import read as read_file
     from core.files.named import place_of
@@ -105,7 +105,8 @@ def read(
 
 
 def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(settings of parameters and coordinates of the model, settings of symbols it does not have)."""
+    """Split settings into (those of parameters and coordinates of the model, those of symbols that the model does not
+    have)."""
     from core.analysis.sweep import coordinate_aliases
 
     machine = model.expanded
@@ -116,7 +117,7 @@ def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]
 
 
 def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
-    """The machine at the pose and with the parameter values asked for."""
+    """Return the machine at the requested pose and parameter values."""
     from core.functions import Context
 
     if not (sets or pose):
@@ -138,19 +139,19 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     values: dict[str, float] = {}
     for name, text in coordinates:
         own = aliases.get(name, name)
-        if _unknown(mech, own):
-            remedy = _near(name, [*known, *sorted(names)])
+        if _is_unknown_name(mech, own):
+            remedy = _similar_names(name, [*known, *sorted(names)])
             raise click.UsageError(f"There is no coordinate or parameter '{name}'. {remedy}")
         values |= named_quantities(mech, "q", own, text, model.values(), f"{name}={text}")
     if not values:
         return machine
     q = mech.move(machine.q, values, exact=True)
-    _tell_limits(mech, q)
+    _report_passed_limits(mech, q)
     return dataclasses.replace(machine, q=q)
 
 
-def _unknown(mech: Any, name: str) -> bool:
-    """Whether a name is that of no coordinate, and of no joint."""
+def _is_unknown_name(mech: Any, name: str) -> bool:
+    """Return True if a name is neither a coordinate nor a joint."""
     from core.constraints.named_values import meant_by
 
     try:
@@ -159,14 +160,15 @@ def _unknown(mech: Any, name: str) -> bool:
         return name.removesuffix(".q") not in mech.joint_names
 
 
-def _near(name: str, names: Sequence[str]) -> str:
+def _similar_names(name: str, names: Sequence[str]) -> str:
     return near_misses(name, names).replace("There is:", "There are:")
 
 
 def named_quantities(
     mech: Any, which: Literal["q", "v"], name: str, text: str, values: Mapping[str, float], where: str
 ) -> dict[str, float]:
-    """The coordinates or speeds that a name stands for → the numbers of a text, one for each, with commas between.
+    """Return the coordinates or speeds that a name stands for, with their values: one number each from a
+    comma-separated text.
 
     Raises click.UsageError.
     """
@@ -176,7 +178,7 @@ def named_quantities(
         meant = meant_by(mech.compiled, which, name)
     except KinetostatError as error:
         known = mech.q_names if which == "q" else mech.v_names
-        remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _near(name, known)
+        remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _similar_names(name, known)
         raise click.UsageError(f"{where}: {error.what} {remedy}") from None
     parts = [part.strip() for part in text.split(",")] if len(meant) > 1 else [text]
     if len(parts) != len(meant):
@@ -187,8 +189,8 @@ def named_quantities(
     }
 
 
-def _tell_limits(mech: Any, q: Any) -> None:
-    """Say which coordinates are beyond their limits: they stand there as they were asked to."""
+def _report_passed_limits(mech: Any, q: Any) -> None:
+    """Report coordinates beyond their limits; their values are kept as given."""
     from core.constraints.cut_limits import BEYOND
 
     for each, x in zip(mech.coordinates, q, strict=True):
@@ -198,7 +200,7 @@ def _tell_limits(mech: Any, q: Any) -> None:
 
 
 def pair_of(text: str, option: str) -> tuple[str, str]:
-    """Name and value of NAME=VALUE. Raises click.UsageError."""
+    """Split NAME=VALUE into name and value. Raises click.UsageError."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise click.UsageError(f"{option}: '{text}' is not of the form NAME=VALUE.")
@@ -206,7 +208,7 @@ def pair_of(text: str, option: str) -> tuple[str, str]:
 
 
 def pairs_of(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Name → value of several NAME=VALUE. Raises click.UsageError, also for a name that has two values."""
+    """Return name → value of several NAME=VALUE texts. Raises click.UsageError, also for a name with two values."""
     found: dict[str, str] = {}
     for name, value in (pair_of(text, option) for text in texts):
         if name in found:

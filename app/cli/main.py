@@ -1,4 +1,4 @@
-"""The `kinetostat` command: its sub-commands by name, loaded when they are used.
+"""The `kinetostat` command: its sub-commands by name, imported when they are used.
 
 Exit code 0: done (warnings allowed); 1: errors found; 2: wrong usage. Errors are one message on the error stream.
 """
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "check": "Report what is wrong or doubtful in a model.",
-    "info": "Tell bodies, joints, degrees of freedom, mass and coordinates.",
+    "info": "Show bodies, joints, degrees of freedom, mass and coordinates.",
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
-    "run": "Simulate a machine and write what it did.",
-    "study": "Run a machine many times with numbers that vary, on all cores or a cluster.",
+    "run": "Simulate a machine and write its motion.",
+    "study": "Run a machine many times with varying numbers, on all cores or a cluster.",
     "plot": "Draw channels of runs as a picture, a drawing or numbers.",
     "film": "Film a run, or a model in motion.",
     "robotica": "Run calls of Robotica's command line, a script of them, or type them.",
     "examples": "List the example models, or copy them.",
 }
-"""Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""
+"""Sub-commands with a module of their own in `app.cli`; the functions of the catalogue are added to them."""
 
 ALIASES = {"ellipsoid": "manipulability"}
 """Other names of functions."""
@@ -41,23 +41,23 @@ USAGE = """Design, study and teach robots and mechanisms.
 
 \b
 kinetostat [FILE]             open the window (on FILE, or on its start page)
-kinetostat COMMAND FILE …     work without a window; COMMAND --help tells its options
+kinetostat COMMAND FILE …     work without a window; COMMAND --help lists its options
 
 FILE is a path, or the name of an example (kinetostat examples).
 """
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A click group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Commands, then functions, in their own order."""
+        """List the commands, then the functions, in their order of declaration."""
         from core.functions import FUNCTIONS
 
         return [*COMMANDS, *(function.command for function in FUNCTIONS.values())]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of this name, imported now."""
+        """Import and return the command of this name; None if there is none."""
         if name in COMMANDS:
             command: click.Command = importlib.import_module(f"{__package__}.{name}").command
             command.epilog = closing_of(name, name)
@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The lists of commands and of functions, without importing them."""
+        """Write the lists of commands and of functions without importing them."""
         from core.functions import FUNCTIONS
         from core.functions.catalogue import GROUPS
 
@@ -82,10 +82,10 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
         for group in GROUPS:
             with formatter.section(f"Functions: {group}"):
-                formatter.write_dl([(_called(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
+                formatter.write_dl([(_names_of(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command meant; near misses are offered for a wrong name."""
+        """Return the command for a name; for an unknown name, suggest similar ones."""
         name = args[0]
         if self.get_command(ctx, name) is None:
             from resources import examples
@@ -100,7 +100,8 @@ class LazyGroup(click.Group):
 
 
 def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
-    """Refuse an option that is given twice though its values do not add up: the last one would count in silence."""
+    """Refuse an option that is given twice but does not take several values; otherwise the last value would silently
+    win."""
     try:
         _, _, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
     except click.UsageError:
@@ -111,13 +112,13 @@ def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
             raise click.UsageError(f"{max(option.opts, key=len)} is given twice. Give it once.", ctx)
 
 
-def _called(function: Function) -> str:
-    """A function's name, then its other ones."""
+def _names_of(function: Function) -> str:
+    """Return a function's name followed by its aliases."""
     return ", ".join([function.command, *(alias for alias, meant in ALIASES.items() if meant == function.id)])
 
 
 def names() -> tuple[str, ...]:
-    """Every sub-command, for the entry point to tell a command from a file."""
+    """Return the names of all sub-commands, by which the entry point tells a command from a file."""
     from core.functions import FUNCTIONS
 
     return (*COMMANDS, *ALIASES, *(function.command for function in FUNCTIONS.values()), *FUNCTIONS)
@@ -152,7 +153,7 @@ def _register(ctx: click.Context, option: click.Parameter, wanted: bool) -> None
     is_eager=True,
     expose_value=False,
     callback=_register,
-    help="Put Kinetostat into the menu of the desktop, and let it open .kst files (this user alone).",
+    help="Add Kinetostat to the desktop menu and open .kst files with it (for this user only).",
 )
 @click.option(
     "--unregister",
@@ -163,12 +164,12 @@ def _register(ctx: click.Context, option: click.Parameter, wanted: bool) -> None
     help="Undo --register.",
 )
 def group() -> None:
-    """All commands."""
+    """Kinetostat on the command line."""
 
 
 def cli(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. Never shows a traceback."""
-    _readable_streams()
+    _replace_unprintable_characters()
     try:
         code = group.main(arguments, prog_name="kinetostat", standalone_mode=False)
     except click.ClickException as error:
@@ -205,8 +206,8 @@ def cli(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _readable_streams() -> None:
-    """Characters a terminal cannot show are replaced, not fatal."""
+def _replace_unprintable_characters() -> None:
+    """Let output streams replace characters that the terminal cannot show instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

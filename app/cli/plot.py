@@ -1,4 +1,4 @@
-"""kinetostat plot RUN.h5 CHANNEL… -o file: plots of runs without a window."""
+"""kinetostat plot RUN.h5 CHANNEL… -o file: plot channels of runs without a window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ RUN = click.Path(dir_okay=False)
 @click.argument("run_file", metavar="RUN.h5", type=RUN)
 @click.argument("channels", metavar="CHANNEL…", nargs=-1)
 @click.option("-o", "--output", type=RUN, help=f"File: {suffixes()}.")
-@click.option("--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="One more run over it (repeat).")
+@click.option(
+    "--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="Another run to plot with it (repeat)."
+)
 @click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
 @click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
 @click.option(
@@ -53,16 +55,16 @@ def command(
     angles: str,
     lengths: str,
 ) -> None:
-    """Draw channels of a run as the window does, or list them when none is given.
+    """Draw channels of a run as the window does, or list the channels when none is given.
 
     A channel is a name (joint1.q), a component (tool.position.x) or a formula of them ("joint1.tau*joint1.v").
     """
-    runs = [(Path(file).stem, _load(file)) for file in (run_file, *others)]
+    runs = [(Path(file).stem, _load_run(file)) for file in (run_file, *others)]
     if not channels:
         say("\n".join(runs[0][1].channels))
         return
     if output is None:
-        raise click.UsageError(f"Say with -o which file to write: {suffixes()}.")
+        raise click.UsageError(f"Name the file to write with -o: {suffixes()}.")
     from viz.system_libraries import require
 
     require("chart")
@@ -77,8 +79,8 @@ def command(
         say(f"Note: {note}")
 
 
-def _load(file: str) -> Run:
-    """The run of an HDF5 file. Raises FileError."""
+def _load_run(file: str) -> Run:
+    """Read the run of an HDF5 file. Raises FileError."""
     from core.simulation import Run
 
     return Run.load(file)

@@ -1,4 +1,4 @@
-"""Numbers of the command line: with units ("500 ms", "30 deg/s", "62 N/mm"), SI without one."""
+"""Parse numbers of the command line: with a unit ("500 ms", "30 deg/s", "62 N/mm"), or SI without one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.errors import KinetostatError
 
 
 def quantity(text: str, dimension: str, values: Mapping[str, float] | None = None, where: str = "") -> float:
-    """The number, SI, that a text with a unit, or a formula in `values`, means. Raises click.UsageError."""
+    """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
     from app.widgets.quantities.quantity_text import Measure, SIUnits, read
     from core.model.formula.expression import evaluate, parse
     from core.model.validation.units import misfit
@@ -26,7 +26,7 @@ def quantity(text: str, dimension: str, values: Mapping[str, float] | None = Non
 
 
 class QuantityType(click.ParamType):
-    """A number of a dimension, at least `least`, or above zero."""
+    """Click type of a number of a dimension, at least `least` or above zero."""
 
     name = "NUMBER"
 
@@ -35,7 +35,7 @@ class QuantityType(click.ParamType):
         self.name = {"time": "TIME"}.get(dimension, "NUMBER")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number in SI."""
+        """Return the number in SI."""
         if not isinstance(value, str):
             return float(value)
         try:

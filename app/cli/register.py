@@ -1,4 +1,5 @@
-"""`kinetostat --register` and `--unregister`: the desktop knows the program and opens .kst files with it, or not.
+"""`kinetostat --register` and `--unregister`: add the program to the desktop as the one that opens .kst files, or
+remove it.
 
 Everything is written for the user alone, nothing for the whole computer.
 """
@@ -14,35 +15,35 @@ from core.errors import KinetostatError
 
 
 def register() -> None:
-    """Write what the desktop needs, all of it or nothing, and say where. Raises KinetostatError."""
+    """Write the files that the desktop needs, all or none of them, and report where. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import associate
 
-        _report(associate(starting_command(windowed=True)))
+        _print_lines(associate(starting_command(windowed=True)))
     elif sys.platform == "darwin":
-        raise _no_bundle()
+        raise _no_bundle_error()
     else:
         from app.cli.desktop_entry import write_entry
 
-        _report(write_entry(starting_command()))
+        _print_lines(write_entry(starting_command()))
 
 
 def unregister() -> None:
-    """Remove what `register` wrote, and nothing else. Raises KinetostatError."""
+    """Remove the files that `register` wrote, and nothing else. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import dissociate
 
-        _report(dissociate())
+        _print_lines(dissociate())
     elif sys.platform == "darwin":
-        raise _no_bundle()
+        raise _no_bundle_error()
     else:
         from app.cli.desktop_entry import remove_entry
 
-        _report(remove_entry())
+        _print_lines(remove_entry())
 
 
 def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
-    """The words that start this installation from any folder; a file to open comes after them.
+    """Return the words that start this installation from any folder; a file to open is appended to them.
 
     windowed : with the interpreter that opens no console, where there is one (Windows)
     """
@@ -57,15 +58,15 @@ def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
     return python, "-P", "-m", place.parent.name  # -P: modules in the folder where it is started hide nothing
 
 
-def _report(lines: Sequence[str]) -> None:
+def _print_lines(lines: Sequence[str]) -> None:
     for line in lines:
         say(line)
 
 
-def _no_bundle() -> KinetostatError:
+def _no_bundle_error() -> KinetostatError:
     command = " ".join(f"'{word}'" for word in starting_command())
     return KinetostatError(
-        "macOS opens files with application bundles alone, and Kinetostat is none: nothing was changed.",
+        "macOS opens files only with application bundles, and Kinetostat is not one: nothing was changed.",
         remedy="In Automator, make an application that runs the shell script "
         f'{command} "$1" (input as arguments), then choose it for a .kst file in Finder ▸ Get Info ▸ Open with.',
     )

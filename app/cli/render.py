@@ -1,4 +1,4 @@
-"""kinetostat render FILE -o out.png: a picture of a model."""
+"""kinetostat render FILE -o out.png: draw a picture of a model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.functions.subjects.sequences import VIEWS
 
 
 class SizeType(click.ParamType):
-    """A size in pixels, as WIDTHxHEIGHT."""
+    """Click type of a size in pixels, as WIDTHxHEIGHT."""
 
     name = "WxH"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """(width, height)."""
+        """Return (width, height) in pixels."""
         if isinstance(value, tuple):
             return value
         width, _, height = str(value).lower().partition("x")
@@ -30,7 +30,9 @@ class SizeType(click.ParamType):
 @FILE
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="PNG file to write.")
 @click.option("--size", type=SizeType(), default="1200x800", show_default=True, help="Pixels.")
-@click.option("--view", type=click.Choice(VIEWS), default="iso", show_default=True, help="Where the camera stands.")
+@click.option(
+    "--view", type=click.Choice(VIEWS), default="iso", show_default=True, help="Direction from which the camera looks."
+)
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--transparent", is_flag=True, help="Transparent background.")
 @pose_options

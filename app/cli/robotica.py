@@ -1,4 +1,5 @@
-"""`kinetostat robotica`: statements of Robotica's language from the command line, a script, or typed one by one."""
+"""`kinetostat robotica`: run statements of the Robotica language given on the command line, in a script, or typed one
+by one."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ PROMPT = "Robotica> "
 @click.option("-s", "--script", type=click.Path(dir_okay=False), help="A text file of statements, run after -c.")
 @click.option("--json", "as_json", is_flag=True, help="Each result as JSON on a line of its own, SI units.")
 def command(model_file: str | None, calls: tuple[str, ...], script: str | None, as_json: bool) -> int | None:
-    """Run Robotica calls as its manual writes them.
+    """Run Robotica calls in the syntax of its manual.
 
     FILE is the robot (as DataFile["FILE"]). Without -c and --script statements are read from the terminal or the
     input stream, a line each; an error there is told and the next line goes on. Help[] lists all functions.
@@ -37,30 +38,31 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
     session = Session(ScriptHost(place_of(model_file).file if model_file else ""))
     if calls or script:
         for text in calls:
-            _run(session, text, as_json)
+            _run_statements(session, text, as_json)
         if script:
             _run_script(session, script, as_json)
         return None
-    return _prompt(session, as_json)
+    return _run_prompt(session, as_json)
 
 
 def _run_script(session: Session, path: str, as_json: bool) -> None:
-    """Run a script up to its first mistake, which is told with the script's name, line and column."""
+    """Run a script up to its first error, which is reported with the script's name, line and column."""
     try:
-        _run(session, text_content_of(path, SCRIPT), as_json)
+        _run_statements(session, text_content_of(path, SCRIPT), as_json)
     except KinetostatError as error:
         raise error.at(file=path) from None
 
 
-def _prompt(session: Session, as_json: bool) -> int:
-    """Lines until the end of the input or Quit[]; exit code 1 if one failed and nobody saw it at a prompt."""
+def _run_prompt(session: Session, as_json: bool) -> int:
+    """Run lines until the end of the input or Quit[]; returns exit code 1 if a line failed and the input was not
+    interactive."""
     asked = sys.stdin.isatty()
     failed = False
-    for line in _typed() if asked else sys.stdin:
+    for line in _typed_lines() if asked else sys.stdin:
         if line.strip() in ("Quit", "Quit[]", "Exit", "Exit[]"):
             break
         try:
-            _run(session, line, as_json)
+            _run_statements(session, line, as_json)
         except KinetostatError as error:
             failed = True
             say(f"Error: {error}", err=True)
@@ -69,7 +71,7 @@ def _prompt(session: Session, as_json: bool) -> int:
     return int(failed and not asked)
 
 
-def _typed() -> Iterator[str]:
+def _typed_lines() -> Iterator[str]:
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  # history and editing of the typed line
     while True:
@@ -82,14 +84,14 @@ def _typed() -> Iterator[str]:
             say()
 
 
-def _run(session: Session, text: str, as_json: bool) -> None:
-    """Run the statements one by one, so that what succeeded before an error is seen."""
+def _run_statements(session: Session, text: str, as_json: bool) -> None:
+    """Run statements one by one, so that results before an error are shown."""
     for result in session.results(text):
         show([result], session, as_json)
 
 
 def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
-    """Print results; pictures that they ask for are written."""
+    """Print results and write the pictures they ask for."""
     import json
 
     from app.panels.output.result_pictures import write_pictures

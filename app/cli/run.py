@@ -1,4 +1,4 @@
-"""kinetostat run FILE -o run.h5: a simulation without a window."""
+"""kinetostat run FILE -o run.h5: simulate a machine without a window."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 
 STOPPED = 130
-"""Exit code of a command that was ended by Ctrl+C, as shells have it."""
+"""Exit code of a command ended by Ctrl+C, as in shells."""
 
 
 class Interruption:
-    """Inside of it Ctrl+C asks to end (`asked`); a second one, or one before anything has `begun`, ends at once."""
+    """Context in which Ctrl+C asks the work to end (`asked`); a second Ctrl+C, or one before the work has `begun`, ends
+    the program at once."""
 
     def __init__(self) -> None:
         self.asked = self.begun = self._said = False
@@ -31,21 +32,21 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if self._hears:
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._hears:
             signal.signal(signal.SIGINT, self._before)
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked or not self.begun:
             raise KeyboardInterrupt
         self.asked = True
 
     def noticed(self) -> bool:
-        """Whether to end now, for who computes; the first time it is said. The signal itself may come in the middle of
-        other words, and says nothing."""
+        """Return True if the computation should end now; the first time, a message is printed. The signal handler
+        prints nothing, as it may interrupt other output."""
         if self.asked and not self._said:
             self._said = True
             say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
@@ -58,45 +59,45 @@ class Interruption:
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
-    help="Write the run: .h5 (whole), .csv or .sim (SIMNON); - for CSV on the output stream.",
+    help="Write the run: .h5 (complete), .csv or .sim (SIMNON); - for CSV on the output stream.",
 )
-@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
+@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Simulated time, in s.")
 @click.option("--method", type=click.Choice(tuple(METHODS)), default=AUTOMATIC, show_default=True, help="Integrator.")
-@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--step", type=QuantityType("time"), help="Step size, or largest step of variable-step methods, in s.")
 @click.option("--rtol", type=QuantityType("none"), default=RTOL, show_default=True, help="Relative tolerance per step.")
 @click.option(
     "--atol", type=QuantityType("none"), default=ATOL, show_default=True, help="Absolute tolerance per step, SI."
 )
 @click.option("--sample", type=QuantityType("time"), help="Time between samples, in s.")
-@click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
+@click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Initial coordinate, in the form of --pose (repeat).")
 @click.option(
     "--v0",
     "--speed",
     "speeds",
     multiple=True,
     metavar="JOINT=VALUE",
-    help='Speed at the start, e.g. joint1="30 deg/s" (repeat).',
+    help='Initial speed, e.g. joint1="30 deg/s" (repeat).',
 )
-@click.option("--point", metavar="NAME", help="Begin at this operating point of the document, with its forces.")
+@click.option("--point", metavar="NAME", help="Start at this operating point of the document, with its forces.")
 @click.option(
     "--closed-forms/--no-closed-forms",
     default=True,
     show_default=True,
-    help="Close loops by closed forms where there are any, or all of them by iteration.",
+    help="Close loops analytically where possible, or all of them by iteration.",
 )
 @click.option(
     "--closing",
     type=QuantityType("none"),
-    help="How iteration closes loops after each step: below 1 until gaps are below it (rad, m), 1, 2 … by so many "
-    "Gauss-Newton steps. Default: until gaps are below 1e-12.",
+    help="Iterative loop closure after each step: a number below 1 is the tolerance (rad, m), 1, 2 … the "
+    "number of Gauss-Newton steps. Default: tolerance 1e-12.",
 )
 @click.option(
     "--factorisation",
     type=click.Choice(FACTORISATIONS, case_sensitive=False),
     default=FACTORISATIONS[0],
     show_default=True,
-    help="How equations of loops without closed forms are solved: rank-revealing (automatic) finds redundant "
-    "constraints, Cholesky is a little quicker and ends where constraints depend on each other.",
+    help="Solver for loops without analytic closure: rank-revealing (automatic) detects redundant "
+    "constraints, Cholesky is slightly faster but fails if constraints are dependent.",
 )
 @click.option(
     "--torque",
@@ -121,7 +122,7 @@ def command(
     point: str | None,
     **options: Any,
 ) -> int:
-    """Let a machine move under gravity and the joint forces given, and write what it did.
+    """Simulate a machine under gravity and the given joint forces, and write the motion.
 
     An .h5 file is written while the run goes on and stays readable whatever happens. Ctrl+C ends the run; what it
     did until then is written.
@@ -134,12 +135,12 @@ def command(
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
-    _prove(machine, output, names)
+    _check_output(machine, output, names)
     interruption = Interruption()
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
         with interruption, telling(waits):
-            mech, begin = _start(machine, speeds, torques, point)
+            mech, begin = _machine_and_start(machine, speeds, torques, point)
             run = simulate(
                 mech,
                 **begin,
@@ -153,26 +154,26 @@ def command(
     except SimulationError as error:
         if output and error.run is not None:
             if not growing:
-                _save(error.run, output, names)
-            say(f"The motion until then is in {output}.", err=True)
+                _write_run(error.run, output, names)
+            say(f"The motion up to then is in {output}.", err=True)
         raise
     if output and not growing:
-        _save(run, output, names)
-    _report(run, output, names)
+        _write_run(run, output, names)
+    _print_summary(run, output, names)
     return STOPPED if run.statistics.ended else 0
 
 
 def waits(words: str) -> None:
-    """Say what is waited for, before it is."""
+    """Print what the program is about to compute."""
     say(words, err=True)
 
 
 STREAM = "-"
-"""The output stream as the file to write."""
+"""File name that stands for the standard output."""
 
 
-def _save(run: Any, output: str, names: list[str]) -> None:
-    """Write a run that was not written while it went on."""
+def _write_run(run: Any, output: str, names: list[str]) -> None:
+    """Write a run that was not written during the computation."""
     if output != STREAM:
         run.save(output, names)
         return
@@ -182,8 +183,8 @@ def _save(run: Any, output: str, names: list[str]) -> None:
         say(text, nl=False)
 
 
-def _prove(machine: Any, output: str | None, names: list[str]) -> None:
-    """See that there are such channels and that the file can be written, before a long run. Raises KinetostatError."""
+def _check_output(machine: Any, output: str | None, names: list[str]) -> None:
+    """Check before a long run that the channels exist and that the file can be written. Raises KinetostatError."""
     from core.simulation.run.resampling import at_rest
     from core.simulation.run.run_file import prove
 
@@ -194,11 +195,11 @@ def _prove(machine: Any, output: str | None, names: list[str]) -> None:
 
 
 SOON = 0.5
-"""Seconds after which it can be told how much time is left."""
+"""Seconds after which the time left can be estimated."""
 
 
 class _Progress:
-    """What the run is at: on a terminal a line on stderr that counts up, with the time left."""
+    """Progress of a run: on a terminal a line on stderr with percentage and time left."""
 
     def __init__(self, counts: bool, interruption: Interruption | None = None) -> None:
         self.counts, self.interruption = counts, interruption or Interruption()
@@ -217,15 +218,16 @@ class _Progress:
         say_progress(f"{100 * part:3.0f} %{said:16}", end=part >= 1.0)
 
 
-def _start(
+def _machine_and_start(
     machine: Any, speeds: tuple[str, ...], torques: tuple[str, ...], point: str | None
 ) -> tuple[Any, dict[str, Any]]:
-    """The machine, and what its run begins with: as options say, or at an operating point, what they say on top."""
+    """Return the machine and the start values of its run: from the options, or from an operating point overridden by
+    the options."""
     begin = {"q0": machine.q, "v0": _start_speeds(speeds, machine), "torque": formulas(torques)}
     if not point:
         return machine.mech, begin
     if speeds or torques:
-        raise click.UsageError("--point brings speeds and joint forces of its own: leave --v0 and --torque out.")
+        raise click.UsageError("--point sets speeds and joint forces itself: omit --v0 and --torque.")
     from core.control.operating_point import OperatingPoint
 
     found = OperatingPoint(machine.mech, machine.q, name=point, p=dict(machine.p) or None).solve().met()
@@ -233,7 +235,7 @@ def _start(
 
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
-    """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
+    """Return start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
     speeds: dict[str, float] = {}
     for name, text in pairs_of(items, "--v0").items():
         speeds |= named_quantities(machine.mech, "v", name, text, machine.values, f"--v0 {name}")
@@ -241,12 +243,13 @@ def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | No
 
 
 def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
-    """Joint forces by name; None if none are given. Raises click.UsageError."""
+    """Return the formulas of joint forces by name; None if none are given. Raises click.UsageError."""
     return pairs_of(items, "--torque") or None
 
 
-def _report(run: Any, output: str | None, names: list[str]) -> None:
-    """What it cost, and the end of the motion or of the channels asked for; beside the numbers on the output stream."""
+def _print_summary(run: Any, output: str | None, names: list[str]) -> None:
+    """Report the cost of the run and the last values of the motion or of the requested channels; on stderr if the data
+    go to stdout."""
     aside = output == STREAM
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""

@@ -1,4 +1,5 @@
-"""kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: many rows."""
+"""kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: run many variants of
+a machine."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from core.studies.study_work import Progress
 
 OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
-"""Options of runs alone."""
+"""Options that only apply to runs."""
 
 
 @click.command("study")
 @FILE
-@click.option("--study", "name", metavar="NAME", help="A study that FILE asks for; the options add to it.")
-@click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:how many), or 0,5,10.")
+@click.option("--study", "name", metavar="NAME", help="A study defined in FILE; the options add to it.")
+@click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:count), or 0,5,10.")
 @click.option(
     "--sample",
     "samples",
@@ -38,27 +39,35 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
     metavar="NAME=DISTRIBUTION",
     help="normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high).",
 )
-@click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV whose columns, named, run together.")
+@click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV file whose named columns vary together.")
 @click.option(
     "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(joint.tau)), at(frame.position, end) …"
 )
-@click.option("--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="A channel every so many seconds.")
-@click.option("--kind", type=click.Choice(KINDS), help="What a row is (runs).")
-@click.option("--frame", help="Of targets: the frame that inverse kinematics brings to x, y, z.")
+@click.option(
+    "--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="Record a channel at this interval, in s."
+)
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of a row (default: runs).")
+@click.option("--frame", help="For targets: the frame that inverse kinematics moves to x, y, z.")
 @click.option("-n", "--count", type=click.IntRange(1), help="Samples (1000).")
-@click.option("--seed", type=int, help="(1) The same seed gives the same samples anywhere.")
-@click.option("--how", type=click.Choice(HOW), help="How samples are drawn (random).")
-@click.option("--duration", type=QuantityType("time"), help="Time of motion, in s (10).")
+@click.option("--seed", type=int, help="Seed (default 1); the same seed gives the same samples on every computer.")
+@click.option("--how", type=click.Choice(HOW), help="Sampling method (default: random).")
+@click.option("--duration", type=QuantityType("time"), help="Simulated time, in s (default 10).")
 @click.option("--method", type=click.Choice(tuple(METHODS)), help="Integrator.")
-@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--step", type=QuantityType("time"), help="Step size, or largest step of variable-step methods, in s.")
 @click.option("--rtol", type=QuantityType("none"), help="Relative tolerance per step.")
 @click.option("--atol", type=QuantityType("none"), help="Absolute tolerance per step, SI.")
 @click.option("--every", "output", type=QuantityType("time"), help="Time between samples of a run, in s.")
-@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, as of run (repeat).")
-@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Value of a parameter of all rows (repeat).")
-@click.option("--limit", type=QuantityType("time"), help="s of work that a row may take (60).")
+@click.option(
+    "--torque",
+    "torques",
+    multiple=True,
+    metavar="JOINT=FORMULA",
+    help="Joint force, in the form of the command run (repeat).",
+)
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Parameter value for all rows (repeat).")
+@click.option("--limit", type=QuantityType("time"), help="Computing time allowed per row, in s (default 60).")
 @click.option("--cores", default="1", metavar="N|all", show_default=True, help="Cores of this computer.")
-@click.option("--cluster", metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")
+@click.option("--cluster", metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://host:8786.")
 @click.option(
     "-o",
     "--file",
@@ -66,11 +75,11 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
     type=click.Path(dir_okay=False),
     help="Write all rows: .h5 (as they finish), .csv, .parquet.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the .h5 file: rows that are done are not done again.")
+@click.option("--resume", is_flag=True, help="Continue the .h5 file: finished rows are not computed again.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON, SI units.")
 @reading_options
 def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
-    """Run a machine many times, or place it, with numbers that vary, and record numbers of each row.
+    """Run or assemble a machine many times with varying numbers, and record values of each row.
 
     What varies: parameters, start values (joint.q, joint.v), duration, step. Rows that fail are rows with their reason.
     An .h5 file has every finished chunk at once; Ctrl+C finishes what is in hand, and --resume goes on. Exit code 0
@@ -79,25 +88,28 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
     reading = {name: given.pop(name) for name in READING}
     file, resume, as_json = given.pop("file"), given.pop("resume"), given.pop("as_json")
     machine = context(read(model_file, **reading).model, sets)
-    study = _study(machine.mech, **given)
+    study = _study_from_options(machine.mech, **given)
     _check_file(file, resume)
     interruption = Interruption()
     keeps = file if file and _suffix(file) == "h5" else None
-    work = {"cores": _cores(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
+    work = {"cores": _core_count(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
     with interruption:
         waits(f"{study.size} row{'s' * (study.size != 1)} of '{machine.mech.name}'")
-        found = study.run(keeps, progress=_Line(sys.stderr.isatty(), interruption), **work)
+        found = study.run(keeps, progress=_ProgressLine(sys.stderr.isatty(), interruption), **work)
     if file and not keeps:
         (found.to_csv if _suffix(file) == "csv" else found.to_parquet)(file)
     say(json_of(found, file) if as_json else text_of(found, file))
     if len(found) < study.size:
         if keeps:
-            say(f"{len(found)} of {study.size} rows are in {keeps}. The same command with --resume goes on.", err=True)
+            say(
+                f"{len(found)} of {study.size} rows are in {keeps}. Repeat the command with --resume to continue.",
+                err=True,
+            )
         return STOPPED
     return 1 if len(found.failed) == study.size else 0
 
 
-def _study(
+def _study_from_options(
     mech: Any,
     name: str | None,
     grids: tuple[str, ...],
@@ -108,8 +120,8 @@ def _study(
     torques: tuple[str, ...],
     **options: Any,
 ) -> Study:
-    """As the options say, those of the document where they say nothing. Raises click.UsageError, or KinetostatError
-    naming the option."""
+    """Build the study from the options; the study of the document supplies missing ones. Raises click.UsageError, or
+    KinetostatError naming the option."""
     from core.studies.study import Study
     from core.studies.study_text import StudyText, text_of
 
@@ -135,7 +147,7 @@ def _study(
     return Study.of_text(mech, whole)
 
 
-def _cores(text: str) -> Any:
+def _core_count(text: str) -> Any:
     if text == "all":
         return text
     if not text.isdigit() or int(text) < 1:
@@ -149,11 +161,11 @@ def _suffix(file: str) -> str:
 
 
 def _check_file(file: str | None, resume: bool) -> None:
-    """See that the file is of a kind that can be written, before a long study."""
+    """Check before a long study that the file's format can be written."""
     if file and _suffix(file) not in ("h5", "csv", "parquet"):
         raise click.UsageError(f"-o: '{file}' is neither .h5 nor .csv nor .parquet.")
     if resume and not (file and _suffix(file) == "h5"):
-        raise click.UsageError("--resume goes on with an .h5 file: name it with -o.")
+        raise click.UsageError("--resume continues an .h5 file: name it with -o.")
     if file and _suffix(file) == "parquet":
         from importlib.util import find_spec
 
@@ -161,8 +173,8 @@ def _check_file(file: str | None, resume: bool) -> None:
             raise click.UsageError("-o: Parquet files need the package 'pyarrow'. Install it, or write .csv.")
 
 
-class _Line:
-    """On a terminal a line on the error stream that counts up."""
+class _ProgressLine:
+    """Progress line on the error stream of a terminal."""
 
     def __init__(self, counts: bool, interruption: Interruption) -> None:
         self.counts, self.interruption, self._said = counts, interruption, -math.inf

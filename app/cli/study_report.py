@@ -1,4 +1,4 @@
-"""What a study found, as the command line says it."""
+"""Report the results of a study on the command line."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
 
 QUANTILES = {0.05: "5 %", 0.5: "median", 0.95: "95 %"}
 MOST_FAILURES = 5
-"""Failed rows that are shown."""
+"""Largest number of failed rows shown."""
 HEADS = ("mean", "±", "deviation", "least", *QUANTILES.values(), "largest")
 WIDTHS = (13, 10, 11, 13, 13, 13, 13, 13)
 
 
 def text_of(found: StudyResult, file: str | None) -> str:
-    """A line for each recorded number, over the rows that succeeded; rows that failed."""
+    """Return a line for each recorded number, summarised over the rows that succeeded, then the failed rows."""
     failed = found.failed
     rate, low, high = (100.0 * part for part in found.failure_rate)
     interval = f" ({rate:.3g} %, 95 % interval {low:.3g} to {high:.3g} %)" if failed else ""
     lines = [f"{len(found)} rows, {len(failed)} failed{interval}"]
     if len(failed) < len(found) and found.recorded:
         lines.append(" ".join([" " * 20, *(f"{head:>{width}}" for head, width in zip(HEADS, WIDTHS, strict=True))]))
-        lines += [_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
+        lines += [_summary_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
     lines += [f"Row {each.row}: {each.status}. {each.message}" for each in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"… and {len(failed) - MOST_FAILURES} more.")
     return "\n".join([*lines, f"Wrote {file}"] if file else lines)
 
 
-def _line(name: str, unit: str, each: Summary) -> str:
+def _summary_line(name: str, unit: str, each: Summary) -> str:
     quantiles = (each.quantiles[q] for q in QUANTILES)
     numbers = (each.mean, each.error, each.deviation, each.least, *quantiles, each.most)
     texts = (f"{x:{width}.6g}" if width > 11 else f"{x:{width}.3g}" for x, width in zip(numbers, WIDTHS, strict=True))
@@ -39,7 +39,7 @@ def _line(name: str, unit: str, each: Summary) -> str:
 
 
 def json_of(found: StudyResult, file: str | None) -> str:
-    """The same as JSON, SI units."""
+    """Return the summary of a study as JSON, in SI units."""
     failed = found.failed
     names = found.recorded if len(failed) < len(found) else ()
     recorded = {}

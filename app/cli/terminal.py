@@ -1,4 +1,4 @@
-"""What the command line says: text of files has no commands for the terminal in it."""
+"""Print to the terminal, with control characters removed from text that comes from files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from core.visible_text import visible
 
 
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print to standard output, or to standard error."""
+    """Print a line to standard output, or to standard error."""
     click.echo(visible(text), err=err, nl=nl)
 
 
 def say_progress(text: str, *, end: bool) -> None:
-    """Write over the line of progress on the terminal; the last one stays."""
+    """Overwrite the progress line on the terminal; the last one remains."""
     click.echo(f"\r{visible(text)}", err=True, nl=end)

@@ -1,4 +1,4 @@
-"""Kinetostat for .kst files on Windows: keys of the registry below HKEY_CURRENT_USER\\Software\\Classes.
+r"""Associate .kst files with Kinetostat on Windows: registry keys below HKEY_CURRENT_USER\Software\Classes.
 
 Tests try this with a registry of their own; nobody tried it on Windows so far.
 """
@@ -15,14 +15,14 @@ from core.errors import KinetostatError
 
 CLASSES = "Software\\Classes"
 PROGRAM = "Kinetostat.Model"
-"""What the registry calls the kind of file (ProgID): all below it is ours."""
-UNTRIED = "Nobody has tried this on Windows yet: please report what you find."
+"""ProgID of the file type in the registry: all keys below it are ours."""
+UNTRIED = "This has not been tried on Windows yet: please report your experience."
 _KEYS = (f"{PROGRAM}\\shell\\open\\command", f"{PROGRAM}\\shell\\open", f"{PROGRAM}\\shell", PROGRAM)
 """Our keys, the innermost first."""
 
 
 def associate(command: Sequence[str]) -> list[str]:
-    """Write the keys, all or none of them; returns the lines to report. Raises KinetostatError.
+    """Write the registry keys, all or none of them; returns the lines to report. Raises KinetostatError.
 
     command : the words that start the program
     """
@@ -31,33 +31,33 @@ def associate(command: Sequence[str]) -> list[str]:
     opening = f'{_command_line(command)} "%1"'
     lines = [f"Registered Kinetostat for this user, in HKEY_CURRENT_USER\\{CLASSES}:"]
     try:
-        _write(PROGRAM, "", NATIVE.title)
-        _write(f"{PROGRAM}\\shell\\open\\command", "", opening)
+        _write_value(PROGRAM, "", NATIVE.title)
+        _write_value(f"{PROGRAM}\\shell\\open\\command", "", opening)
         lines.append(f"  {PROGRAM}: {opening}")
         for suffix in NATIVE.suffixes:
-            _write(f"{suffix}\\OpenWithProgids", PROGRAM, "")
-            other = _read(suffix, "")
+            _write_value(f"{suffix}\\OpenWithProgids", PROGRAM, "")
+            other = _read_value(suffix, "")
             if other in ("", PROGRAM):
-                _write(suffix, "", PROGRAM)
+                _write_value(suffix, "", PROGRAM)
                 lines.append(f"  {suffix}: opened with Kinetostat")
             else:
                 lines.append(f"  {suffix}: offered in Open with; {other} still opens such files")
     except OSError as error:
         with contextlib.suppress(OSError):
-            _remove()
+            _remove_own_keys()
         raise KinetostatError(
             f"The registry cannot be written: {error.strerror or error}; nothing was changed.",
             where=f"HKEY_CURRENT_USER\\{CLASSES}",
             remedy="Open files from the window, or by: kinetostat FILE",
         ) from None
-    _tell_the_desktop()
+    _notify_explorer()
     return [*lines, UNTRIED, "To undo this: kinetostat --unregister"]
 
 
 def dissociate() -> list[str]:
-    """Remove the keys that are ours; returns the lines to report. Raises KinetostatError."""
+    """Remove the registry keys that are ours; returns the lines to report. Raises KinetostatError."""
     try:
-        removed = _remove()
+        removed = _remove_own_keys()
     except OSError as error:
         raise KinetostatError(
             f"The registry cannot be written: {error.strerror or error}.",
@@ -66,91 +66,91 @@ def dissociate() -> list[str]:
         ) from None
     if not removed:
         return ["Nothing is registered for this user."]
-    _tell_the_desktop()
+    _notify_explorer()
     return [f"Removed from HKEY_CURRENT_USER\\{CLASSES}:", *(f"  {each}" for each in removed)]
 
 
 def _command_line(words: Sequence[str]) -> str:
-    """Words as Windows splits them again; the program itself always in quotation marks."""
+    """Quote words as Windows splits them again; the program itself always in quotation marks."""
     return " ".join((f'"{words[0]}"', subprocess.list2cmdline(words[1:])))
 
 
-def _remove() -> list[str]:
-    """Remove the keys and values that are ours, and keys that are empty then."""
+def _remove_own_keys() -> list[str]:
+    """Remove the keys and values that are ours, and keys left empty by that."""
     from core.files import NATIVE
 
     removed = []
     for suffix in NATIVE.suffixes:
-        if _read(suffix, "") == PROGRAM:
+        if _read_value(suffix, "") == PROGRAM:
             _delete_value(suffix, "")
             removed.append(suffix)
         _delete_value(f"{suffix}\\OpenWithProgids", PROGRAM)
         for key in (f"{suffix}\\OpenWithProgids", suffix):
-            _delete_empty(key)
-    removed += [PROGRAM] if _exists(PROGRAM) else []
+            _delete_empty_key(key)
+    removed += [PROGRAM] if _key_exists(PROGRAM) else []
     for key in _KEYS:
         _delete_value(key, "")
-        _delete_empty(key)
+        _delete_empty_key(key)
     return removed
 
 
 # ------------------------------------------------------------------------------------------ registry
 
 
-def _registry() -> Any:
-    """The module, which only Windows has."""
+def _winreg_module() -> Any:
+    """Return the module `winreg`, which only Windows has."""
     return importlib.import_module("winreg")
 
 
-def _place(key: str) -> str:
+def _key_path(key: str) -> str:
     return f"{CLASSES}\\{key}"
 
 
-def _write(key: str, name: str, value: str) -> None:
-    registry = _registry()
-    with registry.CreateKeyEx(registry.HKEY_CURRENT_USER, _place(key), 0, registry.KEY_WRITE) as handle:
+def _write_value(key: str, name: str, value: str) -> None:
+    registry = _winreg_module()
+    with registry.CreateKeyEx(registry.HKEY_CURRENT_USER, _key_path(key), 0, registry.KEY_WRITE) as handle:
         registry.SetValueEx(handle, name, 0, registry.REG_SZ, value)
 
 
-def _read(key: str, name: str) -> str:
-    """The text of a value; "" if there is none."""
-    registry = _registry()
+def _read_value(key: str, name: str) -> str:
+    """Return the text of a registry value; "" if there is none."""
+    registry = _winreg_module()
     try:
-        with registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)) as handle:
+        with registry.OpenKey(registry.HKEY_CURRENT_USER, _key_path(key)) as handle:
             return str(registry.QueryValueEx(handle, name)[0])
     except FileNotFoundError:
         return ""
 
 
-def _exists(key: str) -> bool:
-    registry = _registry()
+def _key_exists(key: str) -> bool:
+    registry = _winreg_module()
     try:
-        registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)).Close()
+        registry.OpenKey(registry.HKEY_CURRENT_USER, _key_path(key)).Close()
     except FileNotFoundError:
         return False
     return True
 
 
 def _delete_value(key: str, name: str) -> None:
-    registry = _registry()
+    registry = _winreg_module()
     with (
         contextlib.suppress(FileNotFoundError),
-        registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key), 0, registry.KEY_WRITE) as handle,
+        registry.OpenKey(registry.HKEY_CURRENT_USER, _key_path(key), 0, registry.KEY_WRITE) as handle,
     ):
         registry.DeleteValue(handle, name)
 
 
-def _delete_empty(key: str) -> None:
-    registry = _registry()
+def _delete_empty_key(key: str) -> None:
+    registry = _winreg_module()
     with contextlib.suppress(FileNotFoundError):
-        with registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)) as handle:
+        with registry.OpenKey(registry.HKEY_CURRENT_USER, _key_path(key)) as handle:
             keys, values, _ = registry.QueryInfoKey(handle)
         if not keys + values:
-            registry.DeleteKey(registry.HKEY_CURRENT_USER, _place(key))
+            registry.DeleteKey(registry.HKEY_CURRENT_USER, _key_path(key))
 
 
-def _tell_the_desktop() -> None:
-    """Let Explorer look at associations again (SHCNE_ASSOCCHANGED)."""
+def _notify_explorer() -> None:
+    """Notify Explorer that associations changed (SHCNE_ASSOCCHANGED)."""
     import ctypes
 
     with contextlib.suppress(AttributeError, OSError):  # there is no windll elsewhere

@@ -1,4 +1,4 @@
-"""Commands, each declared once: their table is gathered from the `COMMANDS` of the modules here."""
+"""Commands, each declared once; their table is collected from the `COMMANDS` of the modules in this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Command", "table"]
 
 @cache
 def table() -> dict[str, Command]:
-    """Every command by its id, in the order of the menus."""
+    """Return every command by its id, in the order of the menus."""
     from app.commands import (
         connecting,
         derivation,

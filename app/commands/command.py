@@ -1,4 +1,4 @@
-"""What a command is: one definition from which menus, toolbar, palette, keyboard map, help and tests are made."""
+"""The definition of a command, from which menus, toolbar, palette, keyboard map, help and tests are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Check = Callable[["Workbench"], bool]
 
 @dataclass(frozen=True)
 class Command:
-    """Something a person can do.
+    """An action the user can take.
 
     id       : stable name, "<group>.<verb>", e.g. "file.open"
     title    : as in the menu; ends in "…" if more is asked before anything happens
@@ -49,5 +49,5 @@ class Command:
     also: tuple[str, ...] = ()
 
     def applies(self, bench: Workbench) -> bool:
-        """Whether it can be run now."""
+        """Return True if the command can be run now."""
         return self.when is None or self.when(bench)

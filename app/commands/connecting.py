@@ -1,5 +1,5 @@
-"""Commands that add forces, sensors, constraints and drivers: each says what is to be pointed at, the connect tool asks
-for it (the selection counts as the first), and the new element is selected."""
+"""Commands that add forces, sensors, constraints and drivers: the connect tool asks for the points each one needs (the
+selection counts as the first), and the new element is selected."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ NEEDS = {"joint": "joints", "sensor": "sensors"}
 
 
 def begin(each: Connection) -> Run:
-    """Start the connect tool for a connection; what is selected counts as pointed at, where it fits."""
+    """Return the action that starts the connect tool for a connection; a suitable selection counts as the
+    first pick."""
 
     return lambda bench: arm(bench.stage, each)
 
 
-def _possible(each: Connection) -> Callable[[Workbench], bool]:
+def _applies_to(each: Connection) -> Callable[[Workbench], bool]:
     def applies(bench: Workbench) -> bool:
         model = bench.session.model.expanded
         return bool(model.bodies) and all(getattr(model, NEEDS[want]) for want in each.wants if want in NEEDS)
@@ -53,7 +54,7 @@ _CONTEXT = {
 }
 
 
-def _command(each: Connection) -> Command:
+def _connection_command(each: Connection) -> Command:
     pointed = len(each.wants) > 1 or each.wants[0] in ("point", "frame")
     return Command(
         f"add.{each.id}",
@@ -61,7 +62,7 @@ def _command(each: Connection) -> Command:
         begin(each),
         each.menu,
         icon=each.icon,
-        when=_possible(each),
+        when=_applies_to(each),
         section="connect" if each.menu == "Add" else "",
         context=_CONTEXT[each.wants[0]],
         help=each.help,
@@ -82,8 +83,8 @@ def add_assembly(bench: Workbench) -> None:
 
 
 def bring(session: Session, path: str, messages: Messages | None = None) -> bool:
-    """Add the machine of a file on the selected body or frame, or on the ground; on the card of messages a file may be
-    allowed to run its code."""
+    """Add the machine of a file as a sub-assembly to the selected body or frame, or to the ground; the message card
+    offers to trust a file that wants to run code."""
 
     def again(allowed: Trusted) -> None:
         session.trusted |= {allowed}
@@ -108,7 +109,7 @@ def edit_gravity(bench: Workbench) -> None:
 
 
 COMMANDS = (
-    *(_command(each) for each in CONNECTIONS.values()),
+    *(_connection_command(each) for each in CONNECTIONS.values()),
     Command(
         "add.assembly",
         "Sub-assembly…",

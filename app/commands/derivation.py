@@ -1,4 +1,4 @@
-"""Commands of the derivation replay."""
+"""Commands that step through a derivation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 MENU = "Tools/Derivation"
 
 
-def _open(bench: Workbench) -> None:
+def _open_derivation(bench: Workbench) -> None:
     bench.panels.show("derivation")
     bench.panels.derivation.begin()
 
 
-def _on(bench: Workbench) -> bool:
+def _is_deriving(bench: Workbench) -> bool:
     return bench.panels.deriving
 
 
@@ -25,7 +25,7 @@ COMMANDS = (
     Command(
         "derivation.replay",
         "Derivation replay",
-        _open,
+        _open_derivation,
         MENU,
         "Alt+D",
         "matrix",
@@ -40,8 +40,8 @@ COMMANDS = (
         MENU,
         "Alt+Left",
         "step_back",
-        when=_on,
-        help="The step before, in the derivation replay.",
+        when=_is_deriving,
+        help="The previous step of the derivation replay.",
     ),
     Command(
         "derivation.forward",
@@ -50,7 +50,7 @@ COMMANDS = (
         MENU,
         "Alt+Right",
         "step_forward",
-        when=_on,
+        when=_is_deriving,
         help="The next step of the derivation replay.",
     ),
     Command(
@@ -60,8 +60,8 @@ COMMANDS = (
         MENU,
         "",
         "close",
-        when=_on,
+        when=_is_deriving,
         section="end",
-        help="Take the derivation's arrows out of the scene.",
+        help="Remove the derivation's arrows from the scene.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Commands of the Edit menu that concern the whole document, the pose and the selection."""
+"""Commands of the Edit menu for the document, the pose and the selection."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Put the start page away, or cancel the gesture or preview in progress, or go one step back in the tool; else back
-    to the select tool; else select nothing."""
+    """Close the start page, or cancel the gesture or preview in progress, or go back one step in the tool; else return
+    to the select tool; else clear the selection."""
     gestures = bench.stage.gestures
     if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return
@@ -30,7 +30,7 @@ def escape(bench: Workbench) -> None:
 
 
 def close_joints(bench: Workbench) -> None:
-    """Bring together what was left apart; where that cannot be, say why."""
+    """Close open joints; if they cannot be closed, report the reason."""
     session = bench.session
     try:
         session.pose(CLOSE, closed(session))
@@ -59,7 +59,7 @@ COMMANDS = (
         section="undo",
         toolbar="edit",
         when=lambda w: bool(w.session.undo_label),
-        help="Take back the last change of the model or the pose.",
+        help="Undo the last change of the model or the pose.",
         also=("undo history", "history", "take back"),
     ),
     Command(
@@ -72,12 +72,12 @@ COMMANDS = (
         section="undo",
         toolbar="edit",
         when=lambda w: bool(w.session.redo_label),
-        help="Do again what was taken back.",
+        help="Redo the change that was undone last.",
         also=("repeat",),
     ),
     Command(
         "edit.rest",
-        "Pose to rest",
+        "Reset pose",
         lambda w: w.session.reset_pose(),
         "Edit",
         "Ctrl+0",
@@ -85,7 +85,7 @@ COMMANDS = (
         section="pose",
         context=("scene",),
         when=lambda w: w.session.mech.nq > 0,
-        help="Put all joints back to the rest position of the model.",
+        help="Move all joints back to the home position of the model.",
         also=("home position", "zero position", "reset joints", "rest position"),
     ),
     Command(
@@ -98,8 +98,8 @@ COMMANDS = (
         section="pose",
         context=("joints",),
         when=lambda w: bool(open_joints(w.session)),
-        help="Move the machine, as little as its joints allow, until the joints that were left apart are closed. "
-        "What is free comes to what the ground holds.",
+        help="Move the machine as little as possible until its open joints are closed. Free bodies move to "
+        "the grounded ones.",
         also=("assemble", "left apart", "close the loop"),
     ),
     Command(
@@ -111,7 +111,8 @@ COMMANDS = (
         "loop",
         section="pose",
         when=lambda w: proposed(w.session) is not None,
-        help="Exchange joints as the findings propose, so that nothing is held twice and the motion stays the same.",
+        help="Replace joints as the findings propose, so that no constraint is redundant and the motion "
+        "stays the same.",
     ),
     Command(
         "edit.cancel",
@@ -121,7 +122,7 @@ COMMANDS = (
         "Esc",
         "cancel",
         section="pose",
-        help="Cancel the gesture in progress; otherwise return to the select tool; otherwise select nothing.",
+        help="Cancel the gesture in progress; otherwise return to the select tool; otherwise clear the selection.",
     ),
     Command(
         "edit.degrees",

@@ -37,7 +37,7 @@ GRID = 0.05
 
 
 def add_body(bench: Workbench) -> bool:
-    """A free body: beside the machine if there is one, so that it is seen and can be taken."""
+    """Add a free body, placed next to the machine if there is one, so that it is visible and can be dragged."""
     session = bench.session
     place = None
     if session.model.expanded.bodies:
@@ -48,9 +48,9 @@ def add_body(bench: Workbench) -> bool:
 
 
 def add_mesh(bench: Workbench) -> None:
-    """Give the selected body the shape that is in a file."""
+    """Ask for a mesh file and add its shape to the selected body."""
     session, ref = bench.session, bench.session.selection
-    if ref is None or not _own_body_selected(bench):
+    if ref is None or not _is_own_body_selected(bench):
         return
     start = str(session.folder or "")
     path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
@@ -64,7 +64,7 @@ def add_mesh(bench: Workbench) -> None:
 
 
 def delete(bench: Workbench) -> None:
-    """Delete the selected element; what depends on it is shown first."""
+    """Delete the selected element, after showing the elements that depend on it."""
     ref = bench.session.selection
     if ref is not None and is_own(bench.session, ref):
         remove(bench.session, ref, bench.widget)
@@ -73,24 +73,24 @@ def delete(bench: Workbench) -> None:
 # ------------------------------------------------------------------------------- the table
 
 
-def _selected(bench: Workbench) -> bool:
+def _has_selection(bench: Workbench) -> bool:
     return is_own(bench.session, bench.session.selection)
 
 
-def _body_selected(bench: Workbench) -> bool:
+def _is_body_selected(bench: Workbench) -> bool:
     ref = bench.session.selection
     return ref is not None and ref.collection == "bodies"
 
 
-def _own_body_selected(bench: Workbench) -> bool:
-    return _body_selected(bench) and _selected(bench)
+def _is_own_body_selected(bench: Workbench) -> bool:
+    return _is_body_selected(bench) and _has_selection(bench)
 
 
 def _has_body(bench: Workbench) -> bool:
     return bool(bench.session.model.expanded.bodies)
 
 
-def _link(kind: str) -> Command:
+def _link_command(kind: str) -> Command:
     title = JOINT_KINDS[kind].title
     return Command(
         f"add.link_{kind}",
@@ -100,7 +100,7 @@ def _link(kind: str) -> Command:
         icon=joint_icon(kind),
         context=("bodies", "frames", "chains"),
         section="link",
-        help=f"Hang a new body on the selected one (or on the ground) by a {kind} joint.",
+        help=f"Attach a new body to the selected one (or to the ground) by a {kind} joint.",
         also=tuple(f"{word} link" for word in others_for(kind)),
     )
 
@@ -116,10 +116,10 @@ COMMANDS = (
         section="body",
         toolbar="add",
         context=("scene",),
-        help="Hang a new body on the selected one (or on the ground) by a revolute joint.",
+        help="Attach a new body to the selected one (or to the ground) by a revolute joint.",
         also=("bar", "member", "body", "part"),
     ),
-    *(_link(kind) for kind in JOINT_KINDS),
+    *(_link_command(kind) for kind in JOINT_KINDS),
     Command(
         "add.body",
         "Free body",
@@ -128,7 +128,7 @@ COMMANDS = (
         icon="body",
         section="body",
         context=("scene",),
-        help="Add a body that floats freely, beside the machine; a joint that is given to it then holds it.",
+        help="Add a free body next to the machine, to be connected by a joint later.",
     ),
     Command(
         "add.joint",
@@ -140,7 +140,8 @@ COMMANDS = (
         when=_has_body,
         section="body",
         context=("bodies", "frames"),
-        help="Connect two bodies or frames as they stand now. Between bodies already connected it closes a loop.",
+        help="Connect two bodies or frames in their present positions. Between bodies already connected, the "
+        "joint closes a loop.",
     ),
     Command(
         "add.frame",
@@ -159,7 +160,7 @@ COMMANDS = (
         add_mesh,
         "Add",
         icon="shape",
-        when=_own_body_selected,
+        when=_is_own_body_selected,
         section="body",
         context=("bodies",),
         help="Give the selected body a shape from a file: STL, OBJ, Collada, glTF, PLY or OFF.",
@@ -202,7 +203,7 @@ COMMANDS = (
         "Edit",
         "F2",
         "rename",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
         help="Rename the selected element; everything that refers to it follows.",
@@ -214,10 +215,11 @@ COMMANDS = (
         "Edit",
         "",
         "ground",
-        when=_body_selected,
+        when=_is_body_selected,
         section="element",
         context=("bodies",),
-        help="Fix the selected body to the ground where it now stands, by a fixed joint; delete it to let go.",
+        help="Fix the selected body to the ground in its present position by a fixed joint; delete the joint "
+        "to release it.",
         also=("ground", "fix", "anchor", "earth", "frame of the machine"),
     ),
     Command(
@@ -227,12 +229,12 @@ COMMANDS = (
         "Edit",
         "K",
         "lock",
-        when=_body_selected,
+        when=_is_body_selected,
         checked=lambda w: is_locked(w.session),
         section="element",
         context=("bodies",),
-        help="The selected body stays where it is, with its pins, while you drag, draw, connect and edit; again lets "
-        "it go. A mark on the work, kept with the view: runs move it. Ground this holds it there, too.",
+        help="Keep the selected body and its pins in place while you drag, draw, connect and edit; choose "
+        "again to unlock it. Runs still move a locked body; Ground this fixes it in runs, too.",
         also=("lock a part", "fix a component", "unlock", "hold in place"),
     ),
     Command(
@@ -242,7 +244,7 @@ COMMANDS = (
         "Edit",
         "Ctrl+D",
         "duplicate",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
         help="Copy the selected element under a free name; a body comes with the joint that carries it.",
@@ -255,10 +257,10 @@ COMMANDS = (
         "Edit",
         "Delete",
         "delete",
-        when=_selected,
+        when=_has_selection,
         section="element",
         context=("*",),
-        help="Delete the selected element; what depends on it is shown before it goes.",
+        help="Delete the selected element; elements that depend on it are listed first.",
         also=("remove", "erase"),
     ),
 )

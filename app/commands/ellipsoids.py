@@ -18,7 +18,7 @@ def toggle(bench: Workbench) -> None:
     bench.settings.remember("ellipsoid/shown", not bench.settings.value("ellipsoid/shown", False))
 
 
-def _take(key: str, value: object) -> Run:
+def _setter_of(key: str, value: object) -> Run:
     def take(bench: Workbench) -> None:
         bench.settings.remember(f"ellipsoid/{key}", value)
         bench.settings.remember("ellipsoid/shown", True)
@@ -44,13 +44,13 @@ COMMANDS = (
         checked=lambda w: bool(w.settings.value("ellipsoid/shown", False)),
         section="show",
         context=("bodies", "frames"),
-        help="The ellipsoid of the selected body or frame, else of the tool; it follows every movement.",
+        help="The ellipsoid of the selected body or frame, else of the tool, updated with every movement.",
     ),
     *(
         Command(
             f"view.ellipsoid_{value}",
             title,
-            _take(key, value),
+            _setter_of(key, value),
             MENU,
             section=key,
             checked=lambda w, key=key, value=value: w.settings.value(f"ellipsoid/{key}", FIRST[key]) == value,

@@ -12,7 +12,7 @@ COMMANDS = (
         "new",
         section="open",
         toolbar="file",
-        help="Begin an empty model. Unsaved work is asked for first.",
+        help="Start an empty model, after asking about unsaved work.",
     ),
     Command(
         "file.open",
@@ -34,7 +34,7 @@ COMMANDS = (
         "Ctrl+Home",
         "kinetostat",
         section="open",
-        help="What one can begin with: drawing, a DH table, a file, one of the examples, a tour.",
+        help="Start from a drawing, a DH table, a file, an example or a tour.",
         also=("welcome", "begin", "home"),
     ),
     Command(
@@ -56,7 +56,7 @@ COMMANDS = (
         "repeat",
         section="open",
         when=lambda w: w.files.source is not None,
-        help="Read the open file again, for instance after editing it as text. What was there is one undo away.",
+        help="Read the open file again, for instance after editing it as text. Undo returns to the version before.",
     ),
     Command(
         "file.compare",
@@ -67,7 +67,7 @@ COMMANDS = (
         "table",
         section="open",
         when=lambda w: w.files.source is not None,
-        help="Show in a table where the machine differs from what its file says.",
+        help="Show a table of the differences between the machine and its file.",
     ),
     Command(
         "file.recover",
@@ -78,7 +78,7 @@ COMMANDS = (
         "reset",
         section="open",
         when=lambda w: w.files.recoverable,
-        help="Offer again what programs that ended unexpectedly left behind.",
+        help="Offer again the unsaved work of programs that ended unexpectedly.",
     ),
     Command(
         "file.save",
@@ -111,7 +111,7 @@ COMMANDS = (
         "repeat",
         section="save",
         checked=lambda w: w.settings.keeps_older,
-        help="Saving over a file keeps what it held before beside it, as name.kst~.",
+        help="Saving over a file keeps its previous version next to it, as name.kst~.",
     ),
     Command(
         "file.picture",
@@ -121,7 +121,7 @@ COMMANDS = (
         "Ctrl+Shift+E",
         "picture",
         section="export",
-        help="Write what the viewport shows, without the handles, to a PNG file in twice its resolution.",
+        help="Write the picture of the viewport, without handles, to a PNG file in twice its resolution.",
         also=("screenshot", "image", "render", "print", "PNG"),
     ),
     Command(
@@ -132,7 +132,7 @@ COMMANDS = (
         "",
         "copy",
         section="export",
-        help="Put what the viewport shows on the clipboard.",
+        help="Copy the picture of the viewport to the clipboard.",
     ),
     Command(
         "file.export_python",
@@ -142,7 +142,7 @@ COMMANDS = (
         "",
         "console",
         section="export",
-        help="Write a script that builds this machine through the public API; scripts can go on from there.",
+        help="Write a script that builds this machine through the public API, as a start for your own scripts.",
         also=("script that builds the machine", "convert to Python"),
     ),
     Command(
@@ -166,6 +166,6 @@ COMMANDS = (
         "clear",
         section="clear",
         when=lambda w: bool(w.settings.recent),
-        help="Empty the list of files opened lately.",
+        help="Clear the list of recent files.",
     ),
 )

@@ -1,4 +1,4 @@
-"""A command per function of the catalogue and of Robotica: it opens the function in the panel, with its options."""
+"""Commands that open a function of the catalogue or of Robotica in the panel, with its options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from core.functions import FUNCTIONS
 from core.robotica.commands import COMMANDS as CALLS
 
 
-def _choose(function: str) -> Run:
+def _function_opener(function: str) -> Run:
     return lambda bench: bench.panels.choose_function(function)
 
 
@@ -15,7 +15,7 @@ CATALOGUE = tuple(
     Command(
         f"function.{function.id}",
         function.title,
-        _choose(function.id),
+        _function_opener(function.id),
         f"Functions/{function.group}",
         "",
         "function",
@@ -29,7 +29,7 @@ ROBOTICA = tuple(
     Command(
         f"robotica.{name}",
         f"{name}[]",
-        _choose(f"robotica.{name}"),
+        _function_opener(f"robotica.{name}"),
         "Functions/Robotica",
         "",
         "console",

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 
-def _tour(name: str) -> Run:
+def _tour_starter(name: str) -> Run:
     return lambda bench: bench.dialogs.tour(name)
 
 
 def show_hands(bench: Workbench) -> None:
-    """Switch the hand that shows how tools are used; from now on it shows each again."""
+    """Switch the animated hand that demonstrates tools on or off; when switched on, every demonstration is
+    shown again."""
     settings = bench.settings
     settings.shows_hands = not settings.shows_hands
     for tool in TOOLS:
@@ -45,7 +46,7 @@ COMMANDS = (
         "F1",
         "help",
         section="find",
-        help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
+        help="Explain the item under the pointer: a button, a panel, a function, a field; search for anything else.",
         also=("manual", "documentation"),
     ),
     Command(
@@ -63,12 +64,12 @@ COMMANDS = (
         Command(
             f"help.tour_{tour.id}",
             tour.title,
-            _tour(tour.id),
+            _tour_starter(tour.id),
             "Help/Tours",
             "",
             "play",
             section="find",
-            help=f"{tour.about} Each step waits until you did it; what you make is an ordinary document.",
+            help=f"{tour.about} Each step waits until you have done it; you work in an ordinary document.",
             also=("tour", "tutorial", "lesson"),
         )
         for tour in TOURS.values()
@@ -82,8 +83,8 @@ COMMANDS = (
         "pull",
         section="find",
         checked=lambda w: w.settings.shows_hands,
-        help="A hand shows for two seconds how a tool is used when it is taken for the first time. Switched on again, "
-        "it shows each once more.",
+        help="An animated hand shows for two seconds how a tool is used when you first choose it. Switching "
+        "this on again repeats every demonstration.",
     ),
     Command(
         "help.messages",

@@ -22,6 +22,6 @@ COMMANDS = (
         "",
         "reset",
         section="reset",
-        help="Put all panels back to where they were at first.",
+        help="Restore the initial layout of all panels.",
     ),
 )

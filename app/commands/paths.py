@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 MENU = "View/Paths"
 
 
-def _frame(bench: Workbench) -> str:
-    """The selected body or frame, else the tool; "" if there is neither."""
+def _selected_frame(bench: Workbench) -> str:
+    """Return the selected body or frame, else the tool; "" if there is neither."""
     ref, names = bench.session.selection, bench.session.mech.frame_names
     if ref is not None and ref.collection in ("bodies", "frames") and ref.name in names:
         return ref.name
@@ -22,19 +22,19 @@ def _frame(bench: Workbench) -> str:
 
 
 def toggle(bench: Workbench) -> None:
-    """Follow the frame, or no longer."""
-    followed, frame = bench.scenery.paths, _frame(bench)
+    """Draw the path of the selected frame, or stop drawing it."""
+    followed, frame = bench.scenery.paths, _selected_frame(bench)
     others = [name for name in followed if name != frame]
     bench.scenery.follow(*others, *(() if frame in followed else (frame,)))
 
 
 def forget(bench: Workbench) -> None:
-    """Begin all paths anew."""
+    """Clear all paths and start them again."""
     bench.scenery.forget_paths()
 
 
 def end(bench: Workbench) -> None:
-    """Draw no paths any more."""
+    """Stop drawing paths."""
     bench.scenery.follow()
 
 
@@ -46,20 +46,20 @@ COMMANDS = (
         MENU,
         "T",
         "trace",
-        when=lambda w: bool(_frame(w)),
-        checked=lambda w: _frame(w) in w.scenery.paths,
+        when=lambda w: bool(_selected_frame(w)),
+        checked=lambda w: _selected_frame(w) in w.scenery.paths,
         context=("bodies", "frames"),
-        help="Draw the path of the selected body's or frame's origin, else of the tool's, through every movement.",
+        help="Draw the path of the origin of the selected body or frame, else of the tool, during every movement.",
         also=("trace", "coupler curve", "locus", "trail", "orbit of a point"),
     ),
     Command(
         "view.trace_forget",
-        "Begin paths anew",
+        "Restart paths",
         forget,
         MENU,
         icon="repeat",
         when=lambda w: bool(w.scenery.paths),
-        help="Forget the paths drawn so far and go on from here.",
+        help="Clear the paths drawn so far and continue from here.",
     ),
     Command(
         "view.trace_end",
@@ -69,6 +69,6 @@ COMMANDS = (
         icon="clear",
         when=lambda w: bool(w.scenery.paths),
         context=("scene",),
-        help="Draw no paths any more.",
+        help="Remove all paths and stop drawing them.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Commands of the timeline: playing, holding and stepping runs and sequences of poses."""
+"""Commands of the timeline: play, pause and step runs and sequences of poses."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def _player(bench: Workbench) -> Player:
     return bench.player
 
 
-def _ready(bench: Workbench) -> bool:
+def _can_play(bench: Workbench) -> bool:
     return _player(bench).ready
 
 
-def _toggle(bench: Workbench) -> None:
+def _toggle_playing(bench: Workbench) -> None:
     if bench.runs.live:
         bench.runs.toggle_live()
     else:
         _player(bench).toggle()
 
 
-def _shown(bench: Workbench) -> bool:
+def _shows_run_pose(bench: Workbench) -> bool:
     return bench.sequence.active or bench.session.following
 
 
-def _close(bench: Workbench) -> None:
+def _close_sequence(bench: Workbench) -> None:
     _player(bench).hold()
     if bench.sequence.active:
         bench.sequence.leave()
@@ -40,7 +40,7 @@ def _close(bench: Workbench) -> None:
         bench.session.follow(None)
 
 
-def _usable(bench: Workbench) -> bool:
+def _can_use_pose(bench: Workbench) -> bool:
     return bench.session.following or bench.sequence.pose is not None
 
 
@@ -53,37 +53,43 @@ def _use_pose(bench: Workbench) -> None:
     bench.session.pose("Use the pose shown", pose)
 
 
-def _from_here(bench: Workbench) -> None:
+def _play_from_here(bench: Workbench) -> None:
     player = _player(bench)
     player.set_span((player.strip.time, player.ends[1]))
 
 
-def _to_here(bench: Workbench) -> None:
+def _play_to_here(bench: Workbench) -> None:
     player = _player(bench)
     player.set_span((player.ends[0], player.strip.time))
 
 
-def _step(id: str, title: str, shortcut: str, icon: str, run: Run, help: str) -> Command:
-    return Command(f"play.{id}", title, run, MENU, shortcut, icon, when=_ready, section="step", help=help)
+def _step_command(id: str, title: str, shortcut: str, icon: str, run: Run, help: str) -> Command:
+    return Command(f"play.{id}", title, run, MENU, shortcut, icon, when=_can_play, section="step", help=help)
 
 
 COMMANDS = (
     Command(
         "play.toggle",
         "Play / pause",
-        _toggle,
+        _toggle_playing,
         MENU,
         "Space",
         "play",
-        when=lambda w: w.runs.live or _ready(w),
-        help="Play the run or the sequence of poses, or hold it.",
+        when=lambda w: w.runs.live or _can_play(w),
+        help="Play the run or the sequence of poses, or pause it.",
     ),
-    _step("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
-    _step("forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."),
-    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples back."),
-    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples."),
-    _step("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
-    _step("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
+    _step_command("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
+    _step_command(
+        "forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."
+    ),
+    _step_command(
+        "back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples back."
+    ),
+    _step_command(
+        "forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples."
+    ),
+    _step_command("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
+    _step_command("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
     Command(
         "play.loop",
         "Loop",
@@ -93,7 +99,7 @@ COMMANDS = (
         "repeat",
         checked=lambda w: _player(w).loops,
         section="how",
-        help="Begin again at the end.",
+        help="Start again when the end is reached.",
     ),
     Command(
         "play.paced",
@@ -104,7 +110,7 @@ COMMANDS = (
         "",
         checked=lambda w: _player(w).paced,
         section="how",
-        help="In step with the wall's time and the speed chosen; otherwise as fast as pictures can be made.",
+        help="Play in real time at the chosen speed; off: as fast as frames can be drawn.",
     ),
     Command(
         "play.slower",
@@ -129,35 +135,35 @@ COMMANDS = (
     Command(
         "play.from_here",
         "Play from here",
-        _from_here,
+        _play_from_here,
         MENU,
         "",
         "",
-        when=_ready,
+        when=_can_play,
         section="part",
-        help="The part that is played begins at the playhead.",
+        help="Start the played section at the playhead.",
     ),
     Command(
         "play.to_here",
         "Play up to here",
-        _to_here,
+        _play_to_here,
         MENU,
         "",
         "",
-        when=_ready,
+        when=_can_play,
         section="part",
-        help="The part that is played ends at the playhead.",
+        help="End the played section at the playhead.",
     ),
     Command(
         "play.whole",
-        "Play the whole",
+        "Play the whole run",
         lambda w: _player(w).set_span(None),
         MENU,
         "",
         "",
         when=lambda w: _player(w).span is not None,
         section="part",
-        help="Play all of it again.",
+        help="Play the whole run or sequence again.",
     ),
     Command(
         "play.use_pose",
@@ -166,18 +172,18 @@ COMMANDS = (
         MENU,
         "",
         "check",
-        when=_usable,
+        when=_can_use_pose,
         section="close",
-        help="The pose that is shown becomes the edited pose (one undo step).",
+        help="Make the pose that is shown the edited pose (one undo step).",
     ),
     Command(
         "play.close",
         "Leave playback",
-        _close,
+        _close_sequence,
         MENU,
         "",
         "close",
-        when=_shown,
+        when=_shows_run_pose,
         section="close",
         help="Show the edited pose again. The run stays in the list; playing or scrubbing shows it again.",
     ),

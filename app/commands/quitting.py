@@ -1,4 +1,4 @@
-"""What ends the program: the last entry of its menu, whatever other modules put there."""
+"""The command that ends the program, always the last entry of its menu."""
 
 from app.commands.command import Command
 

@@ -1,4 +1,4 @@
-"""Commands that make runs."""
+"""Commands that compute runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MENU = "Simulation"
 
 
-def _moves(bench: Workbench) -> bool:
+def _can_move(bench: Workbench) -> bool:
     return bench.session.mech.nv > 0
 
 
@@ -35,7 +35,7 @@ def _switch_what_if(bench: Workbench) -> None:
         bench.stage.say("Live what-if: move a slider, and the whole run follows")
 
 
-def _branch(bench: Workbench) -> None:
+def _simulate_from_playhead(bench: Workbench) -> None:
     bench.panels.show("simulation")
     if bench.panels.finish_typing():
         bench.runs.simulation.choose(start="moment")
@@ -53,16 +53,16 @@ _DAMPING = tuple(
         lambda w, key=key: w.runs.damp(key),
         f"{MENU}/Artificial damping",
         checked=lambda w, key=key: w.runs.damping == key,
-        help=f"Interactive dynamics: slow all motion down at {rate:g} per second, beside what the machine itself does. "
+        help=f"Interactive dynamics: damp all motion at {rate:g} per second, in addition to the machine's own damping. "
         "The status line and the name of the run say so."
         if rate
-        else "Interactive dynamics moves as a simulation does: nothing but the machine itself slows it down.",
+        else "Interactive dynamics moves as in a simulation: no damping is added to the machine's own.",
     )
     for key, (title, rate) in DAMPINGS.items()
 )
 
 
-def _annotate(bench: Workbench) -> None:
+def _annotate_run(bench: Workbench) -> None:
     record = bench.session.runs.current
     if record is not None:
         bench.panels.runs.annotate(record)
@@ -89,8 +89,8 @@ COMMANDS = (
         "F5",
         "simulate",
         toolbar="simulation",
-        when=lambda w: _moves(w) and not w.runs.simulation.running,
-        help="Let the machine move under gravity and its forces, as set in the Simulation panel. "
+        when=lambda w: _can_move(w) and not w.runs.simulation.running,
+        help="Simulate the machine under gravity and its forces, as set in the Simulation panel. "
         "The run appears at once and plays while it is computed.",
         also=("run", "play", "solve", "analyse", "analyze", "start"),
     ),
@@ -102,13 +102,13 @@ COMMANDS = (
         "Shift+F5",
         "stop",
         when=lambda w: w.runs.simulation.running,
-        help="Stop; the motion until then stays as a run.",
+        help="Stop; the motion up to then is kept as a run.",
         also=("stop", "pause", "abort"),
     ),
     Command(
         "simulation.branch",
         "Simulate from this moment",
-        _branch,
+        _simulate_from_playhead,
         MENU,
         "Ctrl+F5",
         "branch",
@@ -122,11 +122,11 @@ COMMANDS = (
         MENU,
         "Ctrl+Shift+F5",
         "whatif",
-        when=_moves,
+        when=_can_move,
         checked=lambda w: w.runs.follows,
         section="live",
         toolbar="simulation",
-        help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed anew: "
+        help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed again: "
         "plots and a ghost in the scene follow during the movement, the last runs stay faint.",
     ),
     Command(
@@ -136,12 +136,12 @@ COMMANDS = (
         MENU,
         "F6",
         "interactive",
-        when=_moves,
+        when=_can_move,
         checked=lambda w: w.runs.live,
         section="live",
         toolbar="simulation",
         help="Run in real time, from the start and with the settings of the Simulation panel: drag any body to pull "
-        "it, pause, rearrange by hand, go on with the hand's speed. What moved is kept as a run.",
+        "it, pause, rearrange by hand, continue with the speed of the hand. The motion is kept as a run.",
     ),
     Command(
         "simulation.pause",
@@ -152,7 +152,7 @@ COMMANDS = (
         "pause",
         when=lambda w: w.runs.live,
         section="live",
-        help="Hold the interactive machine (Space), rearrange it by hand, and go on.",
+        help="Pause the interactive machine (Space), rearrange it by hand, and continue.",
     ),
     *_DAMPING,
     Command(
@@ -189,13 +189,13 @@ COMMANDS = (
     Command(
         "runs.note",
         "Note on the run…",
-        _annotate,
+        _annotate_run,
         MENU,
         "",
         "rename",
         section="files",
         when=lambda w: w.session.runs.current is not None,
-        help="Write down what is to be said of the current run; it is kept with it.",
+        help="Write a note on the current run; it is saved with the run.",
     ),
     Command(
         "runs.clear",
@@ -206,7 +206,7 @@ COMMANDS = (
         "clear",
         section="files",
         when=lambda w: bool(w.session.runs.items),
-        help="Take all runs out of the list. Undo brings them back.",
+        help="Delete all runs in the list. Undo restores them.",
     ),
     *_KEEPING,
 )

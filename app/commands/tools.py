@@ -1,4 +1,4 @@
-"""Commands that choose what the mouse does in the viewport."""
+"""Commands that choose the mouse tool of the viewport."""
 
 from __future__ import annotations
 
@@ -41,30 +41,30 @@ TOOLS = {
     "connect": (
         "Connect",
         "C",
-        "Click two points and choose what is between them: a spring, a rod, a sensor …",
+        "Click two points and choose what connects them: a spring, a rod, a sensor …",
         ("mate", "constrain", "join", "attach", "assemble"),
     ),
     "measure": (
         "Measure",
         "M",
-        "Click two points: their distance and its parts along x, y and z are shown.",
+        "Click two points to show their distance and its components along x, y and z.",
         ("distance", "dimension", "ruler"),
     ),
 }
 
 
-def _choose(tool: str) -> Run:
+def _tool_chooser(tool: str) -> Run:
     return lambda bench: bench.stage.gestures.choose(tool)
 
 
 def _draw_target_curve(bench: Workbench) -> None:
-    """The panel that takes it comes to the front."""
+    """Start drawing a target curve and bring the panel that uses it to the front."""
     bench.panels.show("design")
     bench.stage.gestures.choose("target_curve")
 
 
-def _draw(key: str) -> Run:
-    """Draw with a sub-tool."""
+def _sub_tool_chooser(key: str) -> Run:
+    """Return the action that starts a drawing sub-tool."""
 
     def run(bench: Workbench) -> None:
         bench.stage.gestures.choose("draw")
@@ -79,7 +79,7 @@ def _draw_on_face(bench: Workbench) -> None:
 
 
 def _draw_on_this_face(bench: Workbench) -> None:
-    """The face is looked for before the camera turns."""
+    """Draw on the face under the pointer, which is determined before the camera turns."""
     stage = bench.stage
     face = face_under(stage, stage.pointed) if stage.pointed is not None else None
     _draw_on_face(bench)
@@ -90,7 +90,7 @@ _TOOLS = tuple(
     Command(
         f"tool.{tool}",
         title,
-        _choose(tool),
+        _tool_chooser(tool),
         "Tools",
         shortcut,
         tool,
@@ -107,7 +107,7 @@ _SUB_TOOLS = tuple(
     Command(
         f"draw.{each.icon}",
         f"Draw: {each.title[0].lower()}{each.title[1:]}",
-        _draw(key),
+        _sub_tool_chooser(key),
         "Tools/Draw",
         icon=each.icon,
         section="draw",
@@ -124,7 +124,7 @@ _FLIP = Command(
     icon="branch",
     section="draw",
     when=lambda w: w.stage.gestures.tool.id == "draw",
-    help="Fold the two links at the pin that was pointed at last over to their other branch. In Draw: V.",
+    help="Switch the two links at the pin pointed at last to their other branch. In Draw: V.",
     also=("other branch", "flip", "mirror a dyad", "other assembly mode"),
 )
 _ON_FACE = Command(
@@ -161,7 +161,7 @@ _TARGET_CURVE = Command(
     section="tools",
     checked=lambda w: w.stage.gestures.tool.id == "target_curve",
     help="Draw a curve in the working plane (of Draw; Tab takes the next one) with the button held, or click points; "
-    "Enter ends, Esc cancels. The panel Design finds linkages of which a point follows it.",
+    "Enter ends, Esc cancels. The panel Design finds linkages with a point that follows it.",
     also=("coupler curve", "path synthesis", "freehand", "sketch a path"),
 )
 COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP, _ON_FACE, _ON_THIS_FACE, _TARGET_CURVE)

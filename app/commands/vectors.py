@@ -33,24 +33,24 @@ HELP = {
 }
 
 
-def _whole(kind: str) -> Callable[[Workbench], object]:
+def _all_vectors_toggler(kind: str) -> Callable[[Workbench], object]:
     return lambda bench: bench.scenery.toggle_vectors(kind)
 
 
-def _single(kind: str) -> Callable[[Workbench], object]:
+def _single_vector_toggler(kind: str) -> Callable[[Workbench], object]:
     return lambda bench: bench.scenery.toggle_vectors(kind, bench.session.selection)
 
 
-def _applies(kind: str) -> Callable[[Workbench], bool]:
+def _applies_to_selection(kind: str) -> Callable[[Workbench], bool]:
     return lambda bench: kind in kinds_of(bench.session.selection)
 
 
-def _shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
+def _is_shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
     return lambda w: w.scenery.shows_vectors(kind, w.session.selection if of_selection else None)
 
 
 def trace_point(bench: Workbench) -> None:
-    """Draw the path of the point of a body that the context menu was opened on."""
+    """Draw the path of the body's point at which the context menu was opened."""
     session, place = bench.session, bench.scenery.pointed
     ref = session.selection
     if ref is None or place is None:
@@ -60,18 +60,18 @@ def trace_point(bench: Workbench) -> None:
     bench.scenery.follow_point(ref.name, (x, y, z))
 
 
-def _on_point(bench: Workbench) -> bool:
+def _is_point_under_menu(bench: Workbench) -> bool:
     ref = bench.session.selection
     return bench.scenery.pointed is not None and ref is not None and ref.name in bench.session.mech.frame_names
 
 
 def whole_traces(bench: Workbench) -> None:
-    """Draw the paths of a run's points up to its end, or up to the playhead."""
+    """Switch between drawing the paths of a run's points over the whole run and up to the playhead."""
     bench.settings.remember("traces/whole", not bench.settings.value("traces/whole", False))
 
 
 def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
-    """What of an element is plotted first."""
+    """Return the default channels to plot for an element."""
     if ref is None:
         return ()
     wanted = {
@@ -89,18 +89,18 @@ def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
 
 
 def plot(bench: Workbench) -> None:
-    """Draw the selected element's first channel in the active plot."""
+    """Plot the selected element's first channel in the active plot."""
     bench.panels.show("plots")
     bench.panels.plots.add(channels_of(bench.session.selection, bench))
 
 
 def new_plot(bench: Workbench) -> None:
-    """One more plot, in view."""
+    """Add a plot and show it."""
     bench.panels.show("plots")
     bench.panels.plots.add_plot()
 
 
-def _plays(bench: Workbench) -> bool:
+def _can_film(bench: Workbench) -> bool:
     return bench.player.ready
 
 
@@ -109,10 +109,10 @@ COMMANDS = (
         Command(
             f"vectors.{kind}",
             facts.title,
-            _whole(kind),
+            _all_vectors_toggler(kind),
             MENU,
             icon=ICONS[kind],
-            checked=_shown(kind, False),
+            checked=_is_shown(kind, False),
             section="kinds",
             help=f"Show arrows for all {ALL.get(kind, 'bodies and frames')}. {HELP[kind]}",
         )
@@ -122,11 +122,11 @@ COMMANDS = (
         Command(
             f"vectors.{kind}_here",
             f"Show {facts.title.lower()}",
-            _single(kind),
+            _single_vector_toggler(kind),
             "context",
             icon=ICONS[kind],
-            when=_applies(kind),
-            checked=_shown(kind, True),
+            when=_applies_to_selection(kind),
+            checked=_is_shown(kind, True),
             context=facts.collections,
             help=f"An arrow at the selected element. {HELP[kind]}",
         )
@@ -151,7 +151,7 @@ COMMANDS = (
         section="none",
         when=lambda w: w.scenery.vectors_shown,
         context=("scene",),
-        help="Show no arrows any more.",
+        help="Hide all arrows.",
     ),
     Command(
         "view.trace_point",
@@ -159,7 +159,7 @@ COMMANDS = (
         trace_point,
         "context",
         icon="trace",
-        when=_on_point,
+        when=_is_point_under_menu,
         context=("bodies",),
         help="Draw the path of the point of the body under the pointer.",
     ),
@@ -190,7 +190,7 @@ COMMANDS = (
         icon="plot",
         section="plots",
         when=lambda w: w.session.runs.current is not None,
-        help="One more plot; channels chosen in the Plots panel go there.",
+        help="Add a plot; channels chosen in the Plots panel go there.",
     ),
     Command(
         "file.export_plots",
@@ -210,7 +210,7 @@ COMMANDS = (
         "File",
         icon="film",
         section="export",
-        when=_plays,
+        when=_can_film,
         help="Write the current run, or the sequence of poses that is played, as a film (MP4, GIF) or as pictures.",
         also=("video", "movie", "animation", "record"),
     ),

@@ -1,4 +1,4 @@
-"""Commands of the View menu: where one looks from, what is shown, light and dark."""
+"""Commands of the View menu: camera directions, visible items, light and dark theme."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FLAGS = {
     "handles": ("All handles", "joints", "The handles of all joints; off: of the selected one and under the pointer."),
     "forces": ("Forces", "force", "Springs, dampers, arrows of forces and torques, junctions."),
     "sensors": ("Sensors", "sensor", "Dimension lines and gauges of sensors, with what they measure."),
-    "marks": ("Constraints and drivers", "lock", "Gears, held measurements and motors."),
+    "marks": ("Constraints and drivers", "lock", "Gears, sensors held at a value, and motors."),
     "mobility": (
-        "Freedoms and redundancies",
+        "Degrees of freedom and redundancies",
         "mobility",
-        "On the joints and bodies concerned, at every pose: constraints that are held twice or contradict, what moves "
-        "freely, directions that are lost at or near a singular pose.",
+        "On the joints and bodies concerned, at every pose: redundant or contradictory constraints, degrees "
+        "of freedom, directions lost at or near a singular pose.",
     ),
     "layers": (
         "Layers",
@@ -44,28 +44,28 @@ FLAGS = {
 }
 
 
-def _preset(name: str) -> Run:
+def _preset_chooser(name: str) -> Run:
     return lambda bench: bench.stage.viewpoint.look_from(name)
 
 
-def _flag(name: str) -> Run:
+def _flag_toggler(name: str) -> Run:
     return lambda bench: bench.settings.set_flag(name, not bench.settings.flag(name))
 
 
-def _look(name: str) -> Run:
+def _theme_chooser(name: str) -> Run:
     return lambda bench: setattr(bench.settings, "look", name)
 
 
 COMMANDS = (
     Command(
         "view.keep",
-        "Keep this view…",
+        "Save this view…",
         lambda w: w.scenery.keep_view(),
         "View/Saved views",
         "",
         "view_iso",
         section="presets",
-        help="Give the present view a name, to look from there again.",
+        help="Save the present view under a name, to return to it later.",
     ),
     Command(
         "view.fit",
@@ -106,7 +106,7 @@ COMMANDS = (
         Command(
             f"view.{name}",
             title,
-            _preset(name),
+            _preset_chooser(name),
             "View/Look from",
             shortcut,
             f"view_{name}",
@@ -120,7 +120,7 @@ COMMANDS = (
         Command(
             f"view.show_{name}",
             title,
-            _flag(name),
+            _flag_toggler(name),
             "View/Show",
             "",
             icon,
@@ -134,7 +134,7 @@ COMMANDS = (
         Command(
             f"view.look_{name}",
             title,
-            _look(name),
+            _theme_chooser(name),
             "View/Look",
             "",
             icon,
@@ -144,7 +144,7 @@ COMMANDS = (
             also=(f"{name} mode", f"{name} look", "theme"),
         )
         for name, title, icon, text in (
-            ("system", "As the system", "system", "Light or dark, as the system is set."),
+            ("system", "As the system", "system", "Light or dark, as set in the system."),
             ("light", "Light", "light", "Dark text on light ground."),
             ("dark", "Dark", "dark", "Light text on dark ground."),
         )

@@ -1,1 +1,1 @@
-"""Dialogs, each loaded when it is first asked for, and the messages of the window."""
+"""Dialogs, each imported when first opened, and the messages of the window."""

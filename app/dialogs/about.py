@@ -1,4 +1,4 @@
-"""About the program: version and system."""
+"""The About dialog: version and system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinetostat import __version__
 
 
 class About(QDialog):
-    """Name, version, what it runs on."""
+    """Dialog with the program's name, version and system."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class About(QDialog):
 
 
 def versions() -> list[str]:
-    """What the program runs on."""
+    """Return the versions of the system and libraries the program runs on."""
     return [
         f"Python {platform.python_version()}, Qt {qVersion()}, VTK {vtkVersion.GetVTKVersion()}",
         f"{platform.system()} {platform.release()}, {platform.machine()}",

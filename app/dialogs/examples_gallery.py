@@ -12,7 +12,7 @@ from app.widgets.machine_shelf import MachineShelf, example_shelves
 
 
 class ExamplesGallery(QDialog):
-    """Choose an example; `chosen(Path)`."""
+    """Dialog to choose an example; emits `chosen(Path)`."""
 
     chosen = Signal(Path)
 
@@ -23,7 +23,7 @@ class ExamplesGallery(QDialog):
         self.resize(930, 620)
         self.shelf = MachineShelf()
         self.shelf.fill(example_shelves())
-        self.shelf.chosen.connect(self._take)
+        self.shelf.chosen.connect(self._take_example)
         note = Label("Each opens as a copy: what you change is saved elsewhere.", wordWrap=True)
         note.setObjectName("muted")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel)
@@ -35,6 +35,6 @@ class ExamplesGallery(QDialog):
         column.addWidget(buttons)
         self.shelf.list.setFocus()
 
-    def _take(self, path: Path) -> None:
+    def _take_example(self, path: Path) -> None:
         self.accept()
         self.chosen.emit(path)

@@ -1,4 +1,5 @@
-"""File, size, times and camera of a film; stays open beside the window while the film is made."""
+"""The film dialog: file, size, times and camera; stays open next to the window while the film is made in the
+background."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, 
 
 
 class FilmDialog(QDialog):
-    """Asks, shows how far the film is, and stops it. Listens as long as whoever opened it lives."""
+    """Dialog that asks for the settings of a film, shows its progress and can stop it. Listens to signals until its
+    owner's lifetime ends."""
 
     def __init__(self, bench: Workbench, life: Lifetime) -> None:
         super().__init__(bench.widget)
@@ -68,7 +70,7 @@ class FilmDialog(QDialog):
         self._bench = bench
         self._job: Job | None = None
         self._build()
-        self._recall()
+        self._restore_choices()
         life.listen((bench.session.runs.changed, self._refresh), (bench.player.changed, self._refresh))
         self._refresh()
 
@@ -136,17 +138,17 @@ class FilmDialog(QDialog):
         browse = QToolButton(icon=icon("folder"), toolTip="Choose a file")
         browse.clicked.connect(self._browse)
         return {
-            "File": _row(self.file, browse),
-            "Size": _row(self.size, self.width_, self.height_),
+            "File": _row_of(self.file, browse),
+            "Size": _row_of(self.size, self.width_, self.height_),
             "Frames per second": self.fps,
             "Speed": self.speed,
-            "From, to": _row(self.from_, self.to),
+            "From, to": _row_of(self.from_, self.to),
             "Camera": self.view,
             "Camera turns": self.turn,
             "Colours": self.look,
         }
 
-    def _recall(self) -> None:
+    def _restore_choices(self) -> None:
         kept = self._bench.settings.value(KEY, {})
         self.file.setText(str(kept.get("file", Path.home() / "film.mp4")))
         self.fps.setCurrentText(str(kept.get("fps", "30")))
@@ -167,18 +169,18 @@ class FilmDialog(QDialog):
 
     @property
     def _source(self) -> Record | Filmed | None:
-        """What is filmed: the sequence of poses that is open, else the current run."""
+        """Return what to film: the open sequence of poses, else the current run."""
         return film_source(self._bench.sequence, self._bench.session.runs)
 
     @property
     def chosen(self) -> FilmSettings:
-        """What is asked for. Raises KinetostatError."""
+        """Return the settings chosen in the dialog. Raises KinetostatError."""
         size = self.size.currentData() or (self.width_.value(), self.height_.value())
         try:
             fps = float(self.fps.currentText().replace(",", "."))
         except ValueError:
             raise KinetostatError(
-                f"“{self.fps.currentText()}” is no number of frames per second.", remedy="Give a number such as 30."
+                f"“{self.fps.currentText()}” is not a number of frames per second.", remedy="Give a number such as 30."
             ) from None
         look: LookName = "dark" if (self.look.currentData() or self._bench.theme.name) == "dark" else "light"
         return FilmSettings(
@@ -196,7 +198,7 @@ class FilmDialog(QDialog):
         )
 
     def open_film(self) -> None:
-        """Show, for what the timeline plays, or the part of it that is chosen there."""
+        """Open the dialog for the run or sequence on the timeline, or for the part of it selected there."""
         if self._source is not None:
             player = self._bench.player
             first, last = player.ends
@@ -205,13 +207,14 @@ class FilmDialog(QDialog):
             self.from_.setValue(first)
             self.to.setValue(last)
             self.speed.setValue(player.speed)
-        self._name()
+        self._propose_path()
         self.show()
         self.raise_()
         self.activateWindow()
 
-    def _name(self) -> None:
-        """The film of another document is called like it and lies beside it; the format stays."""
+    def _propose_path(self) -> None:
+        """Name the film after the document and put it in the same folder when the document changes; the
+        format stays."""
         document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document
@@ -229,10 +232,10 @@ class FilmDialog(QDialog):
         self._refresh()
 
     def _refresh(self) -> None:
-        """How long the film will be, or what is wrong."""
+        """Show the length of the film, or what is wrong with the settings."""
         making = self._job is not None
         source = self._source
-        self.setWindowTitle(as_title("Export film" + (f" of {_called(source)}" if source is not None else "")))
+        self.setWindowTitle(as_title("Export film" + (f" of {_source_text(source)}" if source is not None else "")))
         self.start.setText("Stop" if making else "Make film")
         self.start.setIcon(icon("stop" if making else "film"))
         self.bar.setVisible(making)
@@ -243,7 +246,7 @@ class FilmDialog(QDialog):
             chosen = self.chosen
             count = len(frame_times(chosen.start or 0.0, chosen.end or 0.0, chosen.fps, chosen.speed))
             self.summary.setText(f"{count} frames, {count / chosen.fps:.4g} s")
-            self.note.say(_replaced(chosen.path) if source is not None else NOTHING, "hint")
+            self.note.say(_replacement_note(chosen.path) if source is not None else NOTHING, "hint")
         except KinetostatError as error:
             self.summary.setText("")
             self.start.setEnabled(False)
@@ -265,14 +268,14 @@ class FilmDialog(QDialog):
             KEY, {"file": str(chosen.path), "fps": self.fps.currentText(), "width": width, "height": height}
         )
         self._job = job = self._bench.runs.films.start(chosen, source)
-        job.progressed.connect(lambda part, _: self._progressed(part))
-        job.succeeded.connect(lambda count: self._done(f"Wrote {chosen.path}: {count} frames", "done"))
+        job.progressed.connect(lambda part, _: self._show_progress(part))
+        job.succeeded.connect(lambda count: self._finish(f"Wrote {chosen.path}: {count} frames", "done"))
         job.failed.connect(self._failed)
-        job.stopped.connect(lambda: self._done("Stopped; no film was written", "hint"))
+        job.stopped.connect(lambda: self._finish("Stopped; no film was written", "hint"))
         self.bar.setValue(0)
         self._refresh()
 
-    def _progressed(self, part: float) -> None:
+    def _show_progress(self, part: float) -> None:
         self.bar.setValue(round(1000 * part))
         left = self._job.time_left if self._job is not None else None
         if left is not None:
@@ -280,28 +283,28 @@ class FilmDialog(QDialog):
 
     def _failed(self, error: BaseException) -> None:
         known = isinstance(error, KinetostatError)
-        self._done(str(error) if known else f"The film failed unexpectedly: {error}", "error")
+        self._finish(str(error) if known else f"The film failed unexpectedly: {error}", "error")
 
-    def _done(self, words: str, severity: str) -> None:
+    def _finish(self, words: str, severity: str) -> None:
         self._job = None
         self._refresh()
         self.note.say(words, severity)
         self._bench.session.message.emit(severity, words)
 
 
-def _called(source: Record | Filmed) -> str:
-    """What is filmed, in words."""
+def _source_text(source: Record | Filmed) -> str:
+    """Return a description of what is filmed."""
     return source.poses.title or "a sequence" if isinstance(source, Filmed) else source.name
 
 
-def _replaced(path: Path) -> str:
-    """That a film is there already under this name; empty if none is."""
+def _replacement_note(path: Path) -> str:
+    """Return a note that a film of this name exists already; "" if none does."""
     there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
-    return f"{there.name} is there already and will be replaced." if there.is_file() else ""
+    return f"{there.name} exists already and will be replaced." if there.is_file() else ""
 
 
-def _row(*widgets: QWidget) -> QWidget:
-    """Widgets beside one another."""
+def _row_of(*widgets: QWidget) -> QWidget:
+    """Return a widget with the given widgets in a row."""
     holder = QWidget()
     line = QHBoxLayout(holder)
     line.setContentsMargins(0, 0, 0, 0)

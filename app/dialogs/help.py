@@ -1,4 +1,4 @@
-"""Help on the window, elements, functions and commands, most of it made from their declarations."""
+"""Help on the window, elements, functions and commands, most of it generated from their declarations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ pointer.</li>
 
 
 class HelpDialog(QDialog):
-    """Topics at the left, text at the right; `chosen(Path)`: an example is to be opened."""
+    """Dialog with topics on the left and text on the right; emits `chosen(Path)` to open an example."""
 
     chosen = Signal(Path)
 
@@ -59,12 +59,12 @@ class HelpDialog(QDialog):
         self.resize(860, 580)
         self._texts = topics()
         self.search = QLineEdit(placeholderText="Search the help", clearButtonEnabled=True)
-        self.search.textChanged.connect(self._filter)
+        self.search.textChanged.connect(self._filter_topics)
         self.list = QListWidget()
         self.text = QTextBrowser(openLinks=False)
-        self.text.anchorClicked.connect(self._follow)
-        self._fill()
-        self.list.currentItemChanged.connect(self._show)
+        self.text.anchorClicked.connect(self._follow_link)
+        self._fill_topics()
+        self.list.currentItemChanged.connect(self._show_topic)
         split = QSplitter()
         split.addWidget(self.list)
         split.addWidget(self.text)
@@ -73,8 +73,8 @@ class HelpDialog(QDialog):
         column.addWidget(self.search)
         column.addWidget(split)
 
-    def _fill(self) -> None:
-        """The topics under the headings of their groups."""
+    def _fill_topics(self) -> None:
+        """Fill the list with topics under the headings of their groups."""
         last = ""
         for topic, (title, _) in self._texts.items():
             group = group_of(topic)
@@ -88,12 +88,12 @@ class HelpDialog(QDialog):
             self.list.addItem(item)
 
     def _topic(self, row: int) -> str | None:
-        """The topic of a row; None for a heading."""
+        """Return the topic of a row; None for a heading."""
         topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
         return None if topic is None else str(topic)
 
-    def _follow(self, link: QUrl) -> None:
-        """A link to an example opens it; others lead to their page."""
+    def _follow_link(self, link: QUrl) -> None:
+        """Follow a link: to an example by opening it, to any other topic by showing its page."""
         name = link.path()
         if link.scheme() == EXAMPLE:
             self.chosen.emit(next(each.path for each in examples() if each.name == name))
@@ -104,14 +104,14 @@ class HelpDialog(QDialog):
 
     @staticmethod
     def open_on(parent: QWidget, topic: str) -> HelpDialog:
-        """Show the help on a function or command id; the start page if there is none."""
+        """Open the help on a function or command id; on the start page if it has no topic."""
         dialog = HelpDialog(parent)
         dialog.go_to(topic)
         dialog.show()
         return dialog
 
     def go_to(self, topic: str) -> None:
-        """Show a topic; behind a # the name of a field in it."""
+        """Show a topic; a # after the topic leads to a field on its page."""
         topic, _, field = topic.partition("#")
         rows = {self._topic(row): row for row in range(self.list.count())}
         for name in (topic, f"function.{topic}", ""):
@@ -122,12 +122,12 @@ class HelpDialog(QDialog):
                     self.text.scrollToAnchor(field)
                 return
 
-    def _show(self, item: QListWidgetItem | None) -> None:
+    def _show_topic(self, item: QListWidgetItem | None) -> None:
         if item is not None:
             self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
 
-    def _filter(self, typed: str) -> None:
-        """Leave the pages that hold all words; one that has them in its title is shown."""
+    def _filter_topics(self, typed: str) -> None:
+        """List only pages that contain all typed words; a page with them in its title is shown."""
         words = plain_words(typed).split()
         heading: QListWidgetItem | None = None
         left: list[QListWidgetItem] = []
@@ -137,25 +137,25 @@ class HelpDialog(QDialog):
                 heading = item
                 item.setHidden(True)
                 continue
-            found = _holds(words, plain_words(" ".join(self._texts[topic])))
+            found = _contains_words(words, plain_words(" ".join(self._texts[topic])))
             item.setHidden(not found)
             if found:
                 left.append(item)
                 if heading is not None:
                     heading.setHidden(False)
-        named = [item for item in left if _holds(words, plain_words(item.text()))]
+        named = [item for item in left if _contains_words(words, plain_words(item.text()))]
         if left and self.list.currentItem() not in (named or left):
             self.list.setCurrentItem((named or left)[0])
 
 
-def _holds(words: Iterable[str], text: str) -> bool:
-    """Whether all words are in a text, or in it when it is written without blanks."""
+def _contains_words(words: Iterable[str], text: str) -> bool:
+    """Return True if all words occur in a text, or in the text written without blanks."""
     together = text.replace(" ", "")
     return all(word in text or word in together for word in words)
 
 
 def group_of(topic: str) -> str:
-    """The heading a topic stands under; "" for the first page."""
+    """Return the heading under which a topic is listed; "" for the first page."""
     if topic.startswith("panel."):
         return "The window"
     if topic.startswith("element."):
@@ -171,7 +171,7 @@ def group_of(topic: str) -> str:
 
 
 def topics() -> dict[str, tuple[str, str]]:
-    """Topic id → title and text (HTML)."""
+    """Return title and text (HTML) by topic id."""
     found = {"": ("Getting started", START), **window_topics()}
     for function in FUNCTIONS.values():
         found[f"function.{function.id}"] = (function.title, function_text(function))
@@ -186,18 +186,18 @@ def topics() -> dict[str, tuple[str, str]]:
 
 
 def example_text(example: Example) -> str:
-    """What an example shows, with its picture and a link that opens it."""
+    """Return the description of an example, with its picture and a link that opens it."""
     picture = f'<p><img src="{escape(example.thumbnail.as_uri())}"></p>' if example.thumbnail.is_file() else ""
     link = f'<p><a href="{EXAMPLE}:{escape(example.name)}">Open it</a></p>'
     return f"<h2>{escape(example.title)}</h2><p>{escape(example.about)}.</p>{picture}{link}"
 
 
-def _other_names(also: tuple[str, ...]) -> str:
+def _other_names_text(also: tuple[str, ...]) -> str:
     return f"<p>Also called: {escape(', '.join(also))}</p>" if also else ""
 
 
 def function_text(function: Function) -> str:
-    """What a function does, its options, and how it is called without the window."""
+    """Return the help on a function: what it does, its options, and how to call it without the window."""
     rows = "".join(
         f"<tr><td><b>{escape(str(option.title))}</b></td><td><code>{escape(str(option.id))}</code></td>"
         f"<td>{escape(str(option.help))}</td></tr>"
@@ -205,7 +205,7 @@ def function_text(function: Function) -> str:
     )
     options = f"<h4>Options</h4><table cellspacing='0' cellpadding='4'>{rows}</table>" if rows else ""
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in function.help.split("\n\n"))
-    shell, also = function.id.replace("_", "-"), _other_names(function.also)
+    shell, also = function.id.replace("_", "-"), _other_names_text(function.also)
     return (
         f"<h2>{escape(function.title)}</h2>{paragraphs}{also}{options}<h4>Without the window</h4>"
         f'<p><code>kinetostat {shell} FILE</code><br><code>ks.call("{function.id}", ks.Context.of(model))</code></p>'
@@ -213,9 +213,9 @@ def function_text(function: Function) -> str:
 
 
 def command_text(command: Command) -> str:
-    """What a command does, and where it is found."""
+    """Return the help on a command: what it does and where to find it."""
     place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
-    also = _other_names(command.also)
+    also = _other_names_text(command.also)
     keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""
     title = escape(command.title.rstrip("…"))
     return f"<h2>{title}</h2><p>{escape(command.help)}</p>{place}{keys}{also}"

@@ -1,4 +1,4 @@
-"""All keys and mouse gestures on one page; the keys come from the table of commands."""
+"""A page with all keys and mouse gestures; the keys come from the table of commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOUSE = (
 
 
 class KeyboardMap(QDialog):
-    """Two tables: keys, mouse."""
+    """Dialog with two tables: keys and mouse gestures."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,7 +42,7 @@ class KeyboardMap(QDialog):
 
 
 def page() -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     rows = []
     for command in table().values():
         keys = [QKeySequence(key.strip()) for key in command.shortcut.split(",") if key.strip()]

@@ -1,4 +1,4 @@
-"""The one question before a document is left that is not saved: what there is, each with a tick."""
+"""The dialog shown before unsaved work is closed: a list of what would be lost, each item with a check box."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = 8
 
 
 class Loss(NamedTuple):
-    """What would be lost: steps of the document since it was saved, deletions of runs kept with it, and runs."""
+    """Unsaved work: edits of the document since it was saved, deletions of runs kept with it, and runs."""
 
     name: str
     edits: int
@@ -26,25 +26,25 @@ class Loss(NamedTuple):
 
     @property
     def of_document(self) -> tuple[str, ...]:
-        """What is lost of the document itself."""
+        """Descriptions of the unsaved changes of the document itself."""
         deleted = (f"{counted(self.deleted, 'run')} deleted",) if self.deleted else ()
         return (counted(self.edits, "edit"), *deleted) if self.edits else deleted
 
     @property
     def items(self) -> tuple[str, ...]:
-        """A line for each."""
+        """A line for each item that would be lost."""
         document = (f"{self.name}: {', '.join(self.of_document)}",) if self.of_document else ()
-        return *document, *(_line(record) for record in self.runs)
+        return *document, *(_run_line(record) for record in self.runs)
 
     @property
     def words(self) -> str:
-        """E.g. "four_bar: 3 edits, 2 runs"."""
+        """Summary, e.g. "four_bar: 3 edits, 2 runs"."""
         parts = (*self.of_document, *((counted(len(self.runs), "run"),) if self.runs else ()))
         return f"{self.name}: {', '.join(parts)}"
 
 
 class Wanted(NamedTuple):
-    """What shall be saved; neither: all is discarded."""
+    """The items to save; if none is set, everything is discarded."""
 
     document: bool = False
     runs: tuple[Record, ...] = ()
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 
 
 def ask(parent: QWidget, loss: Loss) -> Wanted | None:
-    """What the person wants saved; None: stay."""
+    """Ask which items to save; returns None to stay."""
     dialog = LeavingDialog(parent, loss)
     try:
         return dialog.wanted if dialog.exec() == QDialog.DialogCode.Accepted else None
@@ -63,7 +63,7 @@ def ask(parent: QWidget, loss: Loss) -> Wanted | None:
 
 
 class LeavingDialog(QDialog):
-    """Save (all, or what is ticked), Discard, Cancel; Esc stays."""
+    """Dialog with Save (everything, or the checked items), Discard and Cancel; Esc cancels."""
 
     def __init__(self, parent: QWidget, loss: Loss) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class LeavingDialog(QDialog):
         font = question.font()
         font.setBold(True)
         question.setFont(font)
-        rest = Label("What is not ticked is lost.")
+        rest = Label("Items that are not checked are lost.")
         self.list = QListWidget()
         self.list.setAccessibleName("What would be lost")
         pictures = [*(["model"] if loss.of_document else []), *["simulate" for _ in loss.runs]]
@@ -86,7 +86,7 @@ class LeavingDialog(QDialog):
         self.list.setFixedHeight(
             min(ROWS, self.list.count()) * self.list.sizeHintForRow(0) + 2 * self.list.frameWidth()
         )
-        self.list.itemChanged.connect(self._ticked)
+        self.list.itemChanged.connect(self._update_buttons)
         buttons = QDialogButtonBox()
         self.save = buttons.addButton("Save all", QDialogButtonBox.ButtonRole.AcceptRole)
         self.discard = buttons.addButton("Discard", QDialogButtonBox.ButtonRole.DestructiveRole)
@@ -101,22 +101,22 @@ class LeavingDialog(QDialog):
         self.resize(440, self.sizeHint().height())
 
     @property
-    def _ticks(self) -> list[bool]:
+    def _checked_items(self) -> list[bool]:
         return [self.list.item(k).checkState() == Qt.CheckState.Checked for k in range(self.list.count())]
 
-    def _ticked(self) -> None:
-        ticks = self._ticks
+    def _update_buttons(self) -> None:
+        ticks = self._checked_items
         self.save.setText("Save all" if all(ticks) else "Save ticked")
         self.save.setEnabled(any(ticks))
 
     def _save(self) -> None:
-        ticks = self._ticks
+        ticks = self._checked_items
         document = ticks.pop(0) if self._loss.of_document else False
         self.wanted = Wanted(document, tuple(r for r, on in zip(self._loss.runs, ticks, strict=True) if on))
         self.accept()
 
 
-def _line(record: Record) -> str:
-    """A run, e.g. "Run 2: 10 s"."""
+def _run_line(record: Record) -> str:
+    """Describe a run, e.g. "Run 2: 10 s"."""
     note = f" ({' '.join(record.note.split())[:60]})" if record.note else ""
     return f"{record.name}{note}: {float(record.run.time[-1]):.4g} s"

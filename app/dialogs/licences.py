@@ -1,4 +1,4 @@
-"""Licences of the program and of the libraries it uses, as their packages state them."""
+"""Licences of the program and of the libraries it uses, as stated by their packages."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ DIRECT = (
     "click",
     "ziamath",
 )
-"""The libraries the program asks for; what they bring along is found from there."""
+"""Libraries that the program requires directly; their own requirements are found from there."""
 
 
 class Library(NamedTuple):
-    """A library, its version and licence."""
+    """A library with its version and licence."""
 
     name: str
     version: str
@@ -40,7 +40,7 @@ class Library(NamedTuple):
 
 
 class Licences(QDialog):
-    """The program's own licence, then a table of the libraries."""
+    """Dialog with the program's own licence and a table of the libraries."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,7 +69,7 @@ def _link(home: str) -> str:
 
 
 def libraries() -> list[Library]:
-    """Installed libraries the program uses, directly or through others, by name."""
+    """Return the installed libraries that the program uses, directly or indirectly, sorted by name."""
     found: dict[str, Library] = {}
     waiting = list(DIRECT)
     while waiting:
@@ -82,11 +82,11 @@ def libraries() -> list[Library]:
         except metadata.PackageNotFoundError:
             continue
         found[key] = _library(package)
-        waiting += [_bare(line) for line in package.requires or () if "extra ==" not in line]
+        waiting += [_package_name(line) for line in package.requires or () if "extra ==" not in line]
     return sorted(found.values(), key=lambda each: each.name.lower())
 
 
-def _bare(requirement: str) -> str:
+def _package_name(requirement: str) -> str:
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     return match.group() if match else requirement
 

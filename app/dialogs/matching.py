@@ -1,4 +1,4 @@
-"""How well typed letters fit the names of something, and what is written most like them where nothing fits."""
+"""Fuzzy matching of typed text against names, and suggestions of similar names if none matches."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from difflib import SequenceMatcher
 from app.dialogs.searching import plain_words
 
 EXACT, BEGUN, WORD, PARTS, ALIKE = 1000.0, 800.0, 600.0, 400.0, 200.0
-"""Points of a text that is what was typed, begins with it as whole words, has a word that begins with it, has words
-that begin with each of the typed ones, or may be meant by an abbreviation or a slip."""
+"""Scores of a text that equals the typed text, begins with it as whole words, has a word beginning with it, has words
+beginning with each typed word, or matches as an abbreviation or a typing error."""
 WHOLE, FIRST, SHORT = 80.0, 40.0, 40.0
-"""Points more where the typed words are whole words of the text, where it begins with them, and, at most, of a short
+"""Bonus scores if the typed words are whole words of the text, if the text begins with them, and (at most) for a short
 text."""
 A_SLIP = 6
-"""Letters of a word from which on one of them may be wrong: of shorter ones too many are alike ("share", "shape")."""
+"""Word length from which one wrong letter is tolerated: too many shorter words are alike ("share", "shape")."""
 NEAR_FRACTION = 0.75
-"""How much of a word must be as typed to be offered where nothing fits."""
+"""Similarity from which a word is suggested if nothing matches."""
 STEM = 4
-"""Letters that a word has at least where another one begins with it ("drawing", "draw")."""
+"""Least length of a word that matches another word beginning with it ("drawing", "draw")."""
 
 
 def score(typed: str, text: str) -> float | None:
-    """How well typed letters fit a text: more is better, None is not at all. Letters that are merely somewhere in
-    the text, in order, do not fit: "contact" does not mean "Exciting motion"."""
+    """Return how well typed letters match a text: higher is better, None for no match. Letters merely scattered through
+    the text in order do not match: "contact" does not match "Exciting motion"."""
     plain, words = plain_words(typed), words_of(text)
     if not plain:
         return 0.0
@@ -39,7 +39,7 @@ def score(typed: str, text: str) -> float | None:
         points = WORD + WHOLE * whole + FIRST * joined.startswith(together)
     elif all(any(word.startswith(each) for word in words) for each in typed_words):
         points = PARTS
-    elif _abbreviates(together, text) or all(_begun_or_slipped(each, words) for each in typed_words):
+    elif _abbreviates(together, text) or all(_matches_beginning_or_slip(each, words) for each in typed_words):
         points = ALIKE
     else:
         return None
@@ -47,17 +47,18 @@ def score(typed: str, text: str) -> float | None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters; capitals inside a word begin another one ("SimPlot": sim, plot)."""
+    """Split a text into lower-case words; a capital inside a word starts a new one ("SimPlot": sim, plot)."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
     return re.findall(r"\w+", plain_words(parted))
 
 
-def _begun_or_slipped(typed: str, words: list[str]) -> bool:
-    return any(word.startswith(typed) or _slipped(typed, word) for word in words)
+def _matches_beginning_or_slip(typed: str, words: list[str]) -> bool:
+    return any(word.startswith(typed) or _differs_by_slip(typed, word) for word in words)
 
 
-def _slipped(typed: str, word: str) -> bool:
-    """Whether a typed word is another one with a letter too few, too many or wrong, or with two that changed places."""
+def _differs_by_slip(typed: str, word: str) -> bool:
+    """Return True if a typed word differs from another one by a missing, extra or wrong letter or by two swapped
+    letters."""
     if min(len(typed), len(word)) < A_SLIP or abs(len(typed) - len(word)) > 1 or typed[0] != word[0]:
         return False
     k = next((k for k, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), min(len(typed), len(word)))
@@ -66,31 +67,34 @@ def _slipped(typed: str, word: str) -> bool:
 
 
 def _abbreviates(letters: str, text: str) -> bool:
-    """Whether letters are the initials of the words of a text, or beginnings of two and more letters each of some of
-    them, in order ("fk": forward kinematics, "expic": export picture)."""
+    """Return True if letters are the initials of a text's words, or beginnings of some of its words, in order ("fk":
+    forward kinematics, "expic": export picture)."""
     initials = "".join(word[0] for word in re.findall(r"\w+", plain_words(text)))
-    return letters == initials or _beginnings(letters, words_of(text))
+    return letters == initials or _are_word_beginnings(letters, words_of(text))
 
 
-def _beginnings(letters: str, words: list[str]) -> bool:
+def _are_word_beginnings(letters: str, words: list[str]) -> bool:
     if not letters:
         return True
     for k, word in enumerate(words):
         begun = 0
         while begun < min(len(word), len(letters)) and word[begun] == letters[begun]:
             begun += 1
-        if any(_beginnings(letters[n:], words[k + 1 :]) for n in range(begun, 1, -1)):
+        if any(_are_word_beginnings(letters[n:], words[k + 1 :]) for n in range(begun, 1, -1)):
             return True
     return False
 
 
 def nearness(typed: str, texts: Iterable[str]) -> float:
-    """How much the words of some texts are written like the typed ones: 0 is not at all. Short words do not count."""
+    """Return how similar the typed words are to the words of some texts: 0 for no similarity. Short words do
+    not count."""
     words = {word for text in texts for word in words_of(text) if len(word) >= STEM}
-    return sum(max((_like(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM)
+    return sum(
+        max((_similarity(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM
+    )
 
 
-def _like(typed: str, word: str) -> float:
+def _similarity(typed: str, word: str) -> float:
     shorter, longer = sorted((typed, word), key=len)
     if longer.startswith(shorter):
         return 1.0

@@ -1,4 +1,4 @@
-"""Messages in place: a card over the viewport, never a modal box (the log panel lists all of them)."""
+"""Messages shown in place: a card over the viewport, never a modal box (the log panel lists all messages)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHOWN_FOR = {"done": 3500, "hint": 6000, "warning": 12000, "error": 0}
-"""Milliseconds a message stays; 0: until closed or replaced."""
+"""Milliseconds for which a message stays; 0: until closed or replaced."""
 WIDEST = 640
 
 
@@ -38,8 +38,8 @@ class Message:
 
 
 class MessageCard(QFrame):
-    """Shows the newest message at the top of a widget; keeps all of them in `log`. `words` says a text with the
-    person's units, in which `shown` hands severity and text on."""
+    """Card that shows the newest message at the top of a widget and keeps all messages in `log`. `words` converts a
+    text to the user's units; the signal `shown` passes severity and text on."""
 
     shown = Signal(str, str)
 
@@ -71,14 +71,15 @@ class MessageCard(QFrame):
         self.hide()
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
-        """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
+        """Show a message; `choices` maps button titles to callbacks, and keeps the message until a button is
+        pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
         self.shown.emit(severity, text)
-        self._draw()
+        self._draw_icon()
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")
-        self._offer(choices or {})
+        self._show_choices(choices or {})
         self.show()
         self._place()
         self.raise_()
@@ -88,27 +89,27 @@ class MessageCard(QFrame):
         if duration:
             self._timer.start(duration)
 
-    def _draw(self) -> None:
-        """The sign of the message, in the colours of the present look."""
+    def _draw_icon(self) -> None:
+        """Draw the icon of the message in the colours of the current theme."""
         if self.log:
             self._picture.setPixmap(icon(self.log[-1].severity).pixmap(20, 20))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._draw()
+            self._draw_icon()
 
-    def _offer(self, choices: dict[str, Callable[[], object]]) -> None:
-        """One button for each answer, in the place of those of the message before."""
+    def _show_choices(self, choices: dict[str, Callable[[], object]]) -> None:
+        """Show one button for each choice, in place of those of the message before."""
         for button in self._buttons:
             self._answers.removeWidget(button)
             button.hide()
             button.deleteLater()
-        self._buttons = [self._button(title, action) for title, action in choices.items()]
+        self._buttons = [self._choice_button(title, action) for title, action in choices.items()]
         for place, button in enumerate(self._buttons):
             self._answers.insertWidget(place, button)
 
-    def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
+    def _choice_button(self, title: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(as_entry(title))
 
         def pressed() -> None:
@@ -119,17 +120,17 @@ class MessageCard(QFrame):
         return button
 
     def dismiss(self) -> None:
-        """Take the message away."""
+        """Hide the message."""
         self._timer.stop()
         self.hide()
 
     def outdate(self) -> None:
-        """Take the message away unless it waits for an answer: what it spoke of is gone."""
+        """Hide the message, as its subject is gone, unless it waits for an answer."""
         if not self._buttons:
             self.dismiss()
 
     def outdate_error(self, *_: object) -> None:
-        """Take an error away: what was refused has been done otherwise. One told this very moment stays."""
+        """Hide an error once another action has succeeded. An error reported within the same event stays."""
         if not self._fresh.isActive() and self.log and self.log[-1].severity == "error":
             self.outdate()
 
@@ -139,7 +140,7 @@ class MessageCard(QFrame):
         return "" if self.isHidden() else self._text.text()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in place when the host changes its size."""
+        """Keep the card in place when the host widget is resized."""
         if event.type() == QEvent.Type.Resize and not self.isHidden():
             self._place()
         return False

@@ -1,4 +1,4 @@
-"""The command palette: any command, function, element or example by some letters of its name."""
+"""The command palette: finds commands, functions, elements and examples by some letters of their names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 SHOWN = 60
-"""Most entries shown."""
+"""Largest number of entries shown."""
 SIZE = QSize(620, 440)
 COLLECTIONS_FOUND = (
     "bodies",
@@ -41,11 +41,11 @@ COLLECTIONS_FOUND = (
     "materials",
     *QUESTIONS,
 )
-"""Whose elements are found."""
+"""Collections whose elements are searched."""
 
 
 class Entry(NamedTuple):
-    """Something the palette offers."""
+    """An entry of the palette."""
 
     title: str
     place: str
@@ -54,11 +54,11 @@ class Entry(NamedTuple):
     run: Callable[[], object]
     also: tuple[str, ...] = ()
     now: bool = True
-    """Whether it can be done now."""
+    """True if the action is available now."""
 
     def found_by(self, typed: str) -> tuple[float, str] | None:
-        """How well what is typed fits, and by which of its names: the title, what others call it, or "": all that is
-        said of it."""
+        """Return (score, matching name) for the typed text: the name is the title, a synonym, or "" if the description
+        matches; None for no match."""
         fits = [(points, name) for name in (self.title, *self.also) if (points := score(typed, name)) is not None]
         everything = score(typed, " ".join((self.place, self.title, *self.also)))
         if everything is not None and everything >= PARTS:
@@ -66,25 +66,25 @@ class Entry(NamedTuple):
         return max(fits, key=lambda fit: fit[0]) if fits else None
 
     def words(self, name: str) -> str:
-        """What its row says, if it was found by a name."""
+        """Return the text of the entry's row, given the name that matched."""
         title = self.title if name in ("", self.title) else f"{name[:1].upper()}{name[1:]} — {self.title}"
-        now = "" if self.now else "    not possible now"
+        now = "" if self.now else "    not available now"
         return f"{title}      {self.place}{f'    {self.keys}' if self.keys else ''}{now}"
 
 
 NEAREST = 6
-"""Entries shown where nothing is called so."""
+"""Number of similar entries suggested if nothing matches."""
 
 
 class CommandPalette(QFrame):
-    """Floats over the window; Enter runs, Esc closes."""
+    """Search box and list floating over the window; Enter runs the selected entry, Esc closes."""
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__(bench.widget, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("overlay")
         self._bench = bench
-        self._entries = [*self._commands(), *self._elements(), *self._examples()]
+        self._entries = [*self._command_entries(), *self._element_entries(), *self._example_entries()]
         self.line = QLineEdit(placeholderText="Type some letters of a command, function, element or example")
         self.line.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.line.textChanged.connect(self._filter)
@@ -92,7 +92,7 @@ class CommandPalette(QFrame):
         self.list = QListWidget()
         self.list.setIconSize(QSize(18, 18))
         self.list.setUniformItemSizes(True)
-        self.list.itemClicked.connect(lambda _: self._take())
+        self.list.itemClicked.connect(lambda _: self._take_entry())
         self.about = Label(wordWrap=True)
         self.about.setObjectName("muted")
         column = QVBoxLayout(self)
@@ -102,7 +102,7 @@ class CommandPalette(QFrame):
         self._filter("")
 
     def open_palette(self) -> None:
-        """Show it at the top of the window."""
+        """Show the palette at the top of the window."""
         host = self._bench.widget
         self.resize(SIZE.boundedTo(host.size() * 0.9))
         corner = host.mapToGlobal(host.rect().topLeft())
@@ -110,7 +110,7 @@ class CommandPalette(QFrame):
         self.show()
         self.line.setFocus()
 
-    def _commands(self) -> list[Entry]:
+    def _command_entries(self) -> list[Entry]:
         bench = self._bench
         entries = []
         for command in table().values():
@@ -127,7 +127,7 @@ class CommandPalette(QFrame):
             entries.append(Entry(f"Show panel {title}", "View ▸ Panels", "properties", "", show, also))
         return entries
 
-    def _elements(self) -> list[Entry]:
+    def _element_entries(self) -> list[Entry]:
         session = self._bench.session
         entries = []
         for collection in COLLECTIONS_FOUND:
@@ -139,7 +139,7 @@ class CommandPalette(QFrame):
                 entries.append(Entry(name, f"select {WORDS[collection]}", picture, "", run))
         return entries
 
-    def _examples(self) -> list[Entry]:
+    def _example_entries(self) -> list[Entry]:
         files = self._bench.files
         return [
             Entry(example.title, "open example", "examples", "", partial(files.start_example, example.path))
@@ -151,14 +151,14 @@ class CommandPalette(QFrame):
         found = self.found(typed)
         if typed.strip() and not found:
             found = [("", entry) for entry in self.nearest(typed)]
-            nearest = "; nearest:" if found else ", and nothing that is written like it."
-            self._add(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
+            nearest = "; nearest:" if found else ", and nothing similar."
+            self._add_row(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
         for name, entry in found[:SHOWN]:
-            self._add(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
+            self._add_row(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
         self.list.setCurrentRow(0)  # Enter does nothing on a row that is no entry
 
-    def _add(self, item: QListWidgetItem, entry: Entry | None) -> None:
-        """Add a row; one that cannot be taken is grey."""
+    def _add_row(self, item: QListWidgetItem, entry: Entry | None) -> None:
+        """Add a row; an unavailable entry is grey."""
         if entry is not None:
             item.setData(Qt.ItemDataRole.UserRole, entry)
         if entry is None or not entry.now:
@@ -166,8 +166,8 @@ class CommandPalette(QFrame):
         self.list.addItem(item)
 
     def found(self, typed: str) -> list[tuple[str, Entry]]:
-        """What is called so, each with the name it was found by, best first: what is called exactly so, then what can
-        be done now. What cannot is found by whole words of a name of its own only, where something else fits."""
+        """Return matching entries, each with the name that matched, best first: exact matches, then available entries.
+        If others match, an unavailable entry must match by whole words of its own name."""
         found = []
         for number, entry in enumerate(self._entries):
             fit = entry.found_by(typed) if typed.strip() else (0.0, "")
@@ -179,7 +179,7 @@ class CommandPalette(QFrame):
         return [each[4:] for each in found]
 
     def nearest(self, typed: str) -> list[Entry]:
-        """What is written most like something that nothing is called."""
+        """Return the entries with names most similar to typed text that matches nothing."""
         near = [
             (-points, number, entry)
             for number, entry in enumerate(self._entries)
@@ -187,7 +187,7 @@ class CommandPalette(QFrame):
         ]
         return [entry for *_, entry in sorted(near, key=lambda each: each[:2])[:NEAREST]]
 
-    def _take(self) -> None:
+    def _take_entry(self) -> None:
         item = self.list.currentItem()
         entry = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
         if entry is not None and entry.now:
@@ -195,7 +195,7 @@ class CommandPalette(QFrame):
             entry.run()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow keys move in the list, Enter takes, while one types."""
+        """Handle the arrow keys and Enter for the list while the user types."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             key = Qt.Key
             if event.key() in (key.Key_Up, key.Key_Down, key.Key_PageUp, key.Key_PageDown):
@@ -203,6 +203,6 @@ class CommandPalette(QFrame):
                 self.list.setCurrentRow(min(max(self.list.currentRow() + step, 0), self.list.count() - 1))
                 return True
             if event.key() in (key.Key_Return, key.Key_Enter):
-                self._take()
+                self._take_entry()
                 return True
         return False

@@ -1,4 +1,4 @@
-"""What a person types to find something, and what it is compared with."""
+"""Normalisation of search text and of the texts it is compared with."""
 
 from __future__ import annotations
 
@@ -6,5 +6,6 @@ import re
 
 
 def plain_words(text: str) -> str:
-    """Without capitals, with single blanks, hyphens as blanks: "Four-bar" and "four bar" are the same."""
+    """Return a text in lower case with single blanks, hyphens replaced by blanks: "Four-bar" and "four bar" become
+    equal."""
     return " ".join(re.sub(r"[-–_]", " ", text).casefold().split())

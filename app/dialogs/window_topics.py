@@ -1,4 +1,4 @@
-"""Help on the parts of the window and on the elements of a model, the latter made from their declared fields."""
+"""Help on the parts of the window and on the elements of a model, the latter generated from their declared fields."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ PARTS = {
         "3-D view",
         "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click sets the "
         "centre of orbits. A click selects; with the pointer at rest on a link its joint's handle appears: drag its "
-        "ring or arrow. A right click says what can be done with what is under the pointer. The cube turns the view, "
+        "ring or arrow. A right click offers the actions for the item under the pointer. The cube turns the view, "
         "the buttons beside it choose what is drawn.",
     ),
     "timeline": (
         "Timeline",
         "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and End go "
         "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before. Flags above the track mark where "
-        "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The lanes below "
-        "show in which mode friction, stops and limits of each joint are; a click goes to the instant, near a change "
+        "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The "
+        "lanes below show the friction and contact states of each joint; a click goes to the instant, near a change "
         "of colour exactly there. The words beneath the lanes name the colours; beside them all lanes are unfolded.",
     ),
     "status": (
         "Status line",
-        "What the tool in hand does, what is computed at the moment (with a button that stops it), and the degrees "
+        "What the chosen tool does, the computation in progress (with a button that stops it), and the degrees "
         "of freedom of the machine; the function Mobility says which motions they are.",
     ),
 }
-"""Part of the window that is no panel → its title, and what it is for."""
+"""Title and description of each part of the window that is not a panel."""
 
 _MEANT = {
     "parameters": "A named number. It can stand in every formula of the model, and has a slider.",
@@ -50,7 +50,7 @@ _MEANT = {
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
     "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
 }
-"""Collection → what one of its elements is; those that ask something of the machine say it themselves."""
+"""Description of an element by its collection; functions of the machine describe themselves."""
 
 _KINDS: dict[str, list[tuple[str, str]]] = {
     "joints": [
@@ -61,7 +61,7 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
     "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
     "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
 }
-"""Collection → its kinds and what they are."""
+"""Kinds of elements with their descriptions, by collection."""
 
 
 _DRAWING = (
@@ -78,7 +78,7 @@ _DRAWING = (
     ("V", "the other branch of the two links at the pin under the pointer"),
     ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
 )
-"""What holds in Draw whatever is drawn."""
+"""Rules that apply to all drawing tools."""
 
 
 _LAWS = """
@@ -102,17 +102,17 @@ inertia m that the machine shows at the joint when it first meets the stop, and 
 limits as p; a note of the run tells it. A <b>rigid</b> stop throws back at once: the speed after an impact is −e
 times the one before; bounces that become ever shorter end at rest.</p>
 <h4>Modes</h4>
-<p>Runs tell in which mode each of them is, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
+<p>Runs record the state of each of them, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
 backward; slide of a ball joint), saturated (at rest with all the friction there is, because others hold it), free (of a
 brake or clutch that has none); open, closed, leaving (of an
 elastic stop, on its way out without a force); free, at limit; overrun (loads are faster than the speed limit);
 saturated+, saturated- (the command of a motor is more than its effort limit).</p>
 """
-"""How friction and stops of joints act."""
+"""Description of friction and stops of joints."""
 
 
 def drawing_keys() -> str:
-    """What is drawn with which letter, and what else the hand can do (HTML)."""
+    """Return the keys of the drawing tools and further mouse actions (HTML)."""
     rows = [(each.key.upper(), f"{each.title}: {each.help}") for each in SUB_TOOLS.values()]
     listed = "".join(
         f"<tr><td><b>{escape(key)}</b></td><td>{escape(meant)}</td></tr>" for key, meant in (*rows, *_DRAWING)
@@ -121,20 +121,23 @@ def drawing_keys() -> str:
 
 
 def window_topics() -> dict[str, tuple[str, str]]:
-    """Topic id → title and text (HTML): "panel.<id>" and "element.<collection>"."""
+    """Return title and text (HTML) by topic id: "panel.<id>" and "element.<collection>"."""
     parts = {**PARTS, **{panel.id: (panel.title, panel.help) for panel in panels()}}
     found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in parts.items()}
-    found["element.model"] = ("Whole model", _text("Whole model", "What holds for the machine as a whole.", Model, []))
+    found["element.model"] = (
+        "Whole model",
+        _element_text("Whole model", "What holds for the machine as a whole.", Model, []),
+    )
     for collection, element in COLLECTIONS.items():
         title = type_title(element)
         title = title[:1].upper() + title[1:]
-        text = _text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
+        text = _element_text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
         found[f"element.{collection}"] = (title, text + _AFTER.get(collection, ""))
     return found
 
 
-def _rows(element: type[Element]) -> str:
-    """A row per field, the name of which is its anchor."""
+def _field_rows(element: type[Element]) -> str:
+    """Return a table row per field; the field's name is the row's anchor."""
     return "".join(
         f'<tr><td><a name="{field.name}"></a><b>{escape(title_of(field, element))}</b></td>'
         f"<td>{escape(field.help)}</td></tr>"
@@ -143,13 +146,13 @@ def _rows(element: type[Element]) -> str:
     )
 
 
-_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_rows(Limit)}</table>{_LAWS}"}
-"""Collection → what stands behind the fields of its elements."""
+_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_field_rows(Limit)}</table>{_LAWS}"}
+"""Text after the table of fields, by collection."""
 
 
-def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
-    """Heading, meaning, kinds, and a row per field; a field's name is the anchor of its row."""
-    rows, table = _rows(element), "<table cellspacing='0' cellpadding='4'>"
+def _element_text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
+    """Return heading, meaning, kinds, and a table row per field; a field's name is the anchor of its row."""
+    rows, table = _field_rows(element), "<table cellspacing='0' cellpadding='4'>"
     listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
     return f"<h2>{escape(title)}</h2><p>{escape(meaning)}</p>{said}<h4>Fields</h4>{table}{rows}</table>"

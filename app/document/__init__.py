@@ -1,1 +1,2 @@
-"""The open document, without panels: session, history, run tree, opening, findings; what must not be lost is `kept`."""
+"""The open document, independent of panels: session, history, run tree, opening and findings; `kept` saves it from
+loss."""

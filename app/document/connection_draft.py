@@ -1,4 +1,4 @@
-"""What was pointed at to connect it, and what the machine around it is like now."""
+"""Points picked for a new connection, and the state of the machine around them."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pick:
-    """Something pointed at: its name, where it is (m, world), and the frame that is to be made there, if one is."""
+    """A picked item: its name, its position (m, world), and the frame to create there, if any."""
 
     name: str
     place: tuple[float, float, float] = (0.0, 0.0, 0.0)
     frame: Frame | None = None
     what: str = "point"
     direction: tuple[float, float, float] | None = None
-    """Unit vector in the world in which a person meant the axis of a joint to lie."""
+    """Unit vector in the world along which the user wants the axis of a joint."""
     normal: tuple[float, float, float] | None = None
-    """That of the face that was pointed at, in the world."""
+    """Normal of the picked face, in the world."""
     word: str = ""
-    """What it is: a hole, a corner …"""
+    """Description of the picked feature: a hole, a corner …"""
 
     @property
     def on_body(self) -> Pick:
-        """The same point as one of the body (or ground) itself, for what brings its own frames, as joints do."""
+        """Return the same point as a pick of the body (or ground) itself, for elements that create their own frames, as
+        joints do."""
         return self if self.frame is None else dataclasses.replace(self, name=self.frame.parent, frame=None)
 
 
 def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
-    """What was pointed at, under the name that it has after an edit; None if it is gone."""
+    """Return a pick under the name of its element after an edit; None if the element is gone."""
     named = pick.on_body.name
     if named == WORLD:
         return pick
@@ -64,14 +65,14 @@ def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
 
 
 def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
-    """The same as the machine stands now; frames that are to be made have names that are free now."""
+    """Return the picks at their present positions; frames to be created get names that are free now."""
     known, found = poses(session), list[Pick]()
     for pick in picks:
         if pick.what == "point" and pick.frame is None:
             pick = dataclasses.replace(pick, place=pick_of(session, pick.name, known).place)
         elif pick.frame is not None:
             x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
-            name = _free(session, pick.frame.name, tuple(each.name for each in found))
+            name = _free_frame_name(session, pick.frame.name, tuple(each.name for each in found))
             pick = dataclasses.replace(
                 pick, name=name, place=(x, y, z), frame=dataclasses.replace(pick.frame, name=name)
             )
@@ -80,7 +81,7 @@ def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
 
 
 def poses(session: Session) -> dict[str, Array]:
-    """(4, 4) world ← every body, frame and junction, as they now stand."""
+    """Return (4, 4) world ← each body, frame and junction in the present pose, by name."""
     found: dict[str, Array] = {WORLD: np.eye(4), **guesses(session.model, session.model.values(session.p))}
     arrays = np.asarray(session.mech.poses(session.q, p=session.p), dtype=float)
     found.update(zip(session.mech.frame_names, arrays, strict=True))
@@ -89,14 +90,15 @@ def poses(session: Session) -> dict[str, Array]:
 
 
 def posed(X: Array) -> Pose:
-    """The pose of a matrix (4, 4), without the noise of computing."""
+    """Return the pose of a matrix (4, 4), cleaned of rounding errors."""
     pose = pose_of(X)
     x, y, z, *angles = (round(float(number), 12) + 0.0 for number in (*pose.position, *pose.rotation))
     return Pose(position=(x, y, z), rotation=tuple(angles))
 
 
 def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
-    """Distance of the picked points, mass of the machine, present values of picked joints or of a picked sensor."""
+    """Return the distance of the picked points, the mass of the machine, and the present values of picked joints or of
+    a picked sensor."""
     points = [pick.place for pick in picks if pick.what == "point"]
     distance = math.dist(points[0], points[1]) if len(points) == 2 else 0.0
     values: tuple[float, ...] = ()
@@ -109,14 +111,14 @@ def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
 
 
 def measured(session: Session, sensor: str) -> tuple[float, ...]:
-    """What a geometric sensor of one component measures now, SI; () for others."""
+    """Return the present values of a geometric sensor with one component, SI; () for other sensors."""
     found = session.model.expanded.find("sensors", sensor)
     value = Readings(session.model, session.model.values(session.p), in_si).value(found, poses(session))
     return (value,) if math.isfinite(value) else ()
 
 
 def total_mass(session: Session) -> float:
-    """Mass of all bodies, kg; 1 where none can be found."""
+    """Return the mass of all bodies whose mass is known, kg; 1 if there is none."""
     values, total = session.model.values(session.p), 0.0
     for body in session.model.expanded.bodies:
         try:
@@ -127,22 +129,23 @@ def total_mass(session: Session) -> float:
 
 
 def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
-    """A body, frame, junction or the ground as pointed at by its origin; `known` are the poses, if they are at hand."""
+    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already
+    computed."""
     x, y, z = (known or poses(session))[name][:3, 3].tolist()
     return Pick(name, (x, y, z))
 
 
 def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
-    """A point on a body (or the ground), with a new frame that is to be fixed there."""
+    """Return a pick of a point on a body (or the ground), with a new frame to be fixed there."""
     local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
-    name = _free(session, f"{body}_point" if body != WORLD else "ground_point", taken)
+    name = _free_frame_name(session, f"{body}_point" if body != WORLD else "ground_point", taken)
     a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
     x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
     return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
 
 
-def _free(session: Session, stem: str, taken: tuple[str, ...]) -> str:
-    """A name for a new frame that neither the model nor the frames to be made have."""
+def _free_frame_name(session: Session, stem: str, taken: tuple[str, ...]) -> str:
+    """Return a name for a new frame that neither the model nor the frames about to be created use."""
     name = edits.unused_name(session.model, "frames", stem)
     while name in taken:
         name += "_b"
@@ -150,7 +153,7 @@ def _free(session: Session, stem: str, taken: tuple[str, ...]) -> str:
 
 
 def landmarks_of(session: Session, body: str) -> Array:
-    """(n, 3) middles, ends and faces of a body's shapes, m, world; none for the ground."""
+    """Return the centres, ends and face centres (n, 3) of a body's shapes, m, world; none for the ground."""
     found = next((each for each in session.model.expanded.bodies if each.name == body), None)
     if found is None:
         return np.zeros((0, 3))
@@ -159,8 +162,8 @@ def landmarks_of(session: Session, body: str) -> Array:
 
 
 def pose_beside(session: Session, made: SubAssembly) -> Pose:
-    """Where a sub-assembly on the ground comes to stand: beside those of the same file, across the way in which they
-    are longest; else where its file says."""
+    """Return the pose of a new sub-assembly on the ground: next to those of the same file, across their longest side;
+    else the pose given in its file."""
     twins = [each for each in session.model.assemblies if (each.file, each.parent) == (made.file, made.parent)]
     prefix = f"{twins[0].name}." if twins and not made.parent else None
     names = [each.name for each in session.model.expanded.bodies if prefix and each.name.startswith(prefix)]
@@ -175,14 +178,15 @@ def pose_beside(session: Session, made: SubAssembly) -> Pose:
 
 
 def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
-    """The model with a joint between two points. If it closes a loop, the machine as it now stands becomes the rest
-    position of the loop's joints, so that the file opens as it was built."""
+    """Return the model with a joint between two points. If the joint closes a loop, the present pose becomes the
+    reference configuration of the loop's joints, so that the file opens as it was built."""
     new = joined(model, place_joint(session, picks, joint))
     return at_rest_here(session, new, joint.name)
 
 
 def at_rest_here(session: Session, model: Model, joint: str) -> Model:
-    """The model whose loop through a joint rests as the machine stands; unchanged if the joint closes none.
+    """Return the model with the present pose as the reference configuration of the loop through a joint; unchanged if
+    the joint closes no loop.
 
     Joints that have a rest position, or a spring about it, keep it.
     """
@@ -204,29 +208,30 @@ def at_rest_here(session: Session, model: Model, joint: str) -> Model:
 
 
 def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:
-    """The joint at the first point, so that nothing moves: frame a there in its parent, frame b in its child. One
-    that turns is parallel to the joint that carries the first body (planar loops then stay planar); one that slides
-    goes along the line between two bodies, on the ground along x."""
+    """Return the joint placed at the first point so that nothing moves: frame a in its parent, frame b in its child. A
+    turning joint is parallel to the joint that carries the first body (planar loops stay planar); a sliding one goes
+    along the line between two bodies, on the ground along x."""
     known = poses(session)
     X_WP, X_WC = known[joint.parent], known[joint.child]
     point = np.eye(4)
     point[:3, 3] = picks[0].place
     if joint.info.is_hinge():
-        joint = dataclasses.replace(joint, axis=_axis(session, picks))
+        joint = dataclasses.replace(joint, axis=_joint_axis(session, picks))
     elif joint.info.slides_along_axis:
         joint = dataclasses.replace(joint, axis=sliding_direction(picks))
     return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
 
 
-def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
-    """Axis (in the world's axes, as frame a has them) at the first point that has one; else the vertical."""
+def _joint_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Return the joint axis (components in world axes, as frame a has them) at the first point that defines one; else
+    the vertical."""
     found = next((each for pick in picks if (each := direction_at(session, pick)) is not None), None)
     return (0.0, 0.0, 1.0) if found is None else vector_without_noise(found)
 
 
 def direction_at(session: Session, pick: Pick) -> Array | None:
-    """(3,) the axis in the world that a joint would have at a point: as it was meant, else that of the turning joint
-    which carries its body (planar loops then stay planar); None if nothing says it."""
+    """Return the axis (3,) in the world that a joint at a point would have: as the user chose, else the axis of the
+    turning joint that carries its body (planar loops stay planar); None if neither exists."""
     if pick.direction is not None:
         return np.array(pick.direction)
     model = session.model.expanded
@@ -239,15 +244,15 @@ def direction_at(session: Session, pick: Pick) -> Array | None:
 
 
 def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
-    """Axis of the turning joint that carries the first body that has one, in the axes of the first point; else the
-    vertical."""
+    """Return the axis of the turning joint that carries the first body that has one, in the axes of the first point;
+    else the vertical."""
     bodies = tuple(pick.on_body for pick in picks)
     first = poses(session)[bodies[0].name]
-    return vector_without_noise(first[:3, :3].T @ np.array(_axis(session, bodies)))
+    return vector_without_noise(first[:3, :3].T @ np.array(_joint_axis(session, bodies)))
 
 
 def sliding_direction(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
-    """Unit vector from the first point to the second; x where they coincide or one is on the ground."""
+    """Return the unit vector from the first point to the second; x if they coincide or one is on the ground."""
     ground = any(pick.name == WORLD for pick in picks)
     line = np.subtract(picks[1].place, picks[0].place)
     if ground or not np.any(line):

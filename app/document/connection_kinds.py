@@ -1,4 +1,4 @@
-"""What is added by pointing, each with what it wants pointed at: forces, sensors, constraints, drivers, joints."""
+"""Elements added by picking points, each with the picks it needs: forces, sensors, constraints, drivers, joints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
 
 @dataclass(frozen=True)
 class Connection:
-    """Something that is added by pointing.
+    """A kind of element that is added by picking points.
 
     wants: what is to be pointed at, in this order: "point" (body, frame, junction or ground), "frame" (no junction),
     "joint" or "sensor"
@@ -39,13 +39,13 @@ class Connection:
     make: Make
     help: str
     joint: str = ""
-    """The kind of joint that it is, if it is one: the two points then may be brought together."""
+    """The kind of joint, if the element is a joint: its two points then may be brought together."""
     own_frames: bool = False
-    """True for what brings frames of its own: points then lie on the bodies themselves."""
+    """True if the element creates its own frames: picks then refer to the bodies themselves."""
     also: tuple[str, ...] = ()
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
-        """Add it, as one undo step, and select it. A refusal is told."""
+        """Add the element as one undo step and select it; returns False, with an error message shown, if that fails."""
         model = session.model
         picks = tuple(pick.on_body for pick in picks) if self.own_frames else picks
         try:
@@ -56,33 +56,33 @@ class Connection:
         except KinetostatError as error:
             session.message.emit("error", str(error))
             return False
-        element: Any = _newest(model, new)
+        element: Any = _newest_element(model, new)
         ref = Ref(edits.collection_of(element), element.name)
         return session.apply(f"Add {WORDS[ref.collection]} {ref.name}", lambda _m: new, select=ref)
 
 
-def _newest(old: Model, new: Model) -> Element:
+def _newest_element(old: Model, new: Model) -> Element:
     known = {(collection, element.name) for collection, element in old.elements()}
     return next(element for collection, element in new.elements() if (collection, element.name) not in known)
 
 
-def _line(kind: str) -> Make:
+def _line_force_maker(kind: str) -> Make:
     return lambda session, model, picks: connections.line_force(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
-def _rod(kind: str) -> Make:
+def _rod_maker(kind: str) -> Make:
     return lambda session, model, picks: connections.rod(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
-def _junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
+def _with_junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
     return connections.junction(model, [p.name for p in picks], [p.place for p in picks], surroundings(session, picks))
 
 
-def _sensor(kind: str) -> Make:
+def _sensor_maker(kind: str) -> Make:
     def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
         sensor = connections.sensor(model, kind, [pick.name for pick in picks])
         return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if sensor.info.turns else sensor
@@ -102,8 +102,8 @@ _FORCES = (
         "spring_damper",
         "Add/Force",
         _TWO,
-        _line("spring_damper"),
-        "A spring and a damper side by side between two points, relaxed as the machine stands.",
+        _line_force_maker("spring_damper"),
+        "A spring and a damper side by side between two points, relaxed in the present pose.",
     ),
     Connection(
         "spring",
@@ -111,8 +111,8 @@ _FORCES = (
         "spring",
         "Add/Force",
         _TWO,
-        _line("spring"),
-        "A spring between two points, relaxed as the machine stands.",
+        _line_force_maker("spring"),
+        "A spring between two points, relaxed in the present pose.",
         also=("elastic",),
     ),
     Connection(
@@ -121,7 +121,7 @@ _FORCES = (
         "damper",
         "Add/Force",
         _TWO,
-        _line("damper"),
+        _line_force_maker("damper"),
         "A damper between two points.",
         also=("dashpot",),
     ),
@@ -131,8 +131,8 @@ _FORCES = (
         "series",
         "Add/Force",
         _TWO,
-        _line("series"),
-        "A spring and a damper one behind the other, without a mass between.",
+        _line_force_maker("series"),
+        "A spring and a damper in series, without a mass between them.",
     ),
     Connection(
         "line_force",
@@ -140,7 +140,7 @@ _FORCES = (
         "line_force",
         "Add/Force",
         _TWO,
-        _line("line_force"),
+        _line_force_maker("line_force"),
         "A force that pulls two points together by any formula of length, rate, time and state.",
         also=("rubber band", "muscle", "tendon"),
     ),
@@ -150,7 +150,7 @@ _FORCES = (
         "junction",
         "Add/Force",
         _TWO,
-        _junction,
+        _with_junction,
         "A massless point in the middle of two points, held by springs; more can be fastened to it.",
     ),
     Connection(
@@ -178,7 +178,7 @@ _FORCES = (
         "Add/Force",
         ("joint",),
         lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
-        "A spring and damper along a joint's coordinate, relaxed as the machine stands.",
+        "A spring and damper along a joint's coordinate, relaxed in the present pose.",
     ),
 )
 _CONSTRAINTS = (
@@ -188,7 +188,7 @@ _CONSTRAINTS = (
         "rod",
         "Add/Constraint",
         ("frame", "frame"),
-        _rod("rod"),
+        _rod_maker("rod"),
         "A massless rod with a ball at each end: holds the distance between two points.",
         also=("wire", "cable", "rope", "string", "strut"),
     ),
@@ -198,8 +198,8 @@ _CONSTRAINTS = (
         "rod",
         "Add/Constraint",
         ("frame", "frame"),
-        _rod("universal_rod"),
-        "A rod that stands on the first point with a universal joint.",
+        _rod_maker("universal_rod"),
+        "A rod attached to the first point by a universal joint.",
     ),
     Connection(
         "gear",
@@ -237,7 +237,7 @@ _CONSTRAINTS = (
         "Add",
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
-        "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
+        "Moves a joint by a formula of time, a table or a recorded signal, starting at its present value.",
         also=(
             "motor",
             "actuator",
@@ -266,7 +266,7 @@ def _sensor_connection(kind: str) -> Connection:
         look_of("sensors", kind).kind_icon,
         "Add/Sensor",
         wants,
-        _sensor(kind),
+        _sensor_maker(kind),
         f"{info.title}: shown in the scene, for plots, formulas, constraints and drivers.",
     )
 
@@ -280,7 +280,7 @@ _JOINTS = tuple(
         "Add/Joint between two points",
         ("frame", "frame"),
         _joint(kind),
-        f"Connect two bodies by a {kind} joint: bring two points together, or join as they stand.",
+        f"Connect two bodies by a {kind} joint: bring two points together, or join them where they are.",
         joint=kind,
         own_frames=True,
         also=others_for(kind),
@@ -289,4 +289,4 @@ _JOINTS = tuple(
 )
 
 CONNECTIONS: dict[str, Connection] = {each.id: each for each in (*_FORCES, *_CONSTRAINTS, *_SENSORS, *_JOINTS)}
-"""Everything that is added by pointing."""
+"""All kinds of elements added by picking."""

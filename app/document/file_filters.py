@@ -1,4 +1,4 @@
-"""Filters of file dialogs, made from the table of formats."""
+"""File dialog filters, made from the table of formats."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ def _patterns(writing: bool) -> dict[str, list[str]]:
 
 
 def open_filter() -> str:
-    """File dialog filter of everything that can be read."""
+    """Return the file dialog filter of all formats that can be read."""
     table = _patterns(writing=False)
     single = [f"{title} ({' '.join(patterns)})" for title, patterns in table.items()]
     return ";;".join([f"All models ({every_pattern()})", *single, "All files (*)"])
 
 
 def every_pattern() -> str:
-    """The patterns of all that can be read: "*.csv *.kst …"."""
+    """Return the patterns of all formats that can be read: "*.csv *.kst …"."""
     return " ".join(sorted({pattern for patterns in _patterns(writing=False).values() for pattern in patterns}))
 
 
 def save_filter(suffix: str = "") -> str:
-    """File dialog filter of everything that can be written, the native format first; or of one format alone."""
+    """Return the file dialog filter of all formats that can be written, the native format first; or of one format
+    alone."""
     table = _patterns(writing=True)
     table = {title: patterns for title, patterns in table.items() if not suffix or f"*{suffix}" in patterns}
     return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())

@@ -1,4 +1,4 @@
-"""Which joints a hand can move as the machine stands: what loops, constraints and drivers leave free."""
+"""Joints that the user can move by hand in the present pose, given loops, constraints and drivers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from core.numerics.rank import null_space
 Array = NDArray[np.float64]
 
 STILL_SPEED = 1e-5
-"""Speed of a joint, as a share of that of the whole motion, below which it stands still in it (rad/s, m/s)."""
+"""Share of the speed of the whole motion below which a joint counts as at rest (rad/s, m/s)."""
 NO_ROOM = 1e-12
-"""rad or m: limits this near to one another leave nothing between them."""
+"""Distance between two limits, rad or m, below which the joint cannot move between them."""
 
 
 class HandFreedom:
-    """The speeds that can be other than zero; kept until the machine stands elsewhere."""
+    """The joint speeds that can be nonzero in the present pose, cached until the machine moves."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -27,16 +27,16 @@ class HandFreedom:
         self._free: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
     def moves(self, joint: str, speed: int | None = None) -> bool:
-        """Whether a hand can move a joint, or the one of its speeds that is asked for."""
+        """Return True if a joint, or one of its speeds, can be moved by hand."""
         try:
             at = self._session.mech.joint_v(joint)
         except ModelError:
             return False
-        free = self._speeds[at]
+        free = self._free_speeds[at]
         return bool(free.any() if speed is None else free[speed])
 
     @property
-    def _speeds(self) -> NDArray[np.bool_]:
+    def _free_speeds(self) -> NDArray[np.bool_]:
         state = self._session.state
         if self._of is not state:
             self._of, self._free = state, free_speeds(self._session)
@@ -44,7 +44,8 @@ class HandFreedom:
 
 
 def free_speeds(session: Session, without_drivers: bool = False, locks: bool = True) -> NDArray[np.bool_]:
-    """(nv,) whether each speed can be other than zero as the machine stands; locks : with what is locked held."""
+    """Return (nv,) True for each speed that can be nonzero in the present pose; locks : treat locked bodies
+    as fixed."""
     mech = session.hands if locks else session.mech
     free = np.ones(mech.nv, dtype=bool)
     compiled = mech.compiled
@@ -63,7 +64,7 @@ def free_speeds(session: Session, without_drivers: bool = False, locks: bool = T
 
 
 def held_by(session: Session, joint: str) -> str:
-    """Why no hand can move a joint, as a sentence; "" if one can, or if it has no coordinates."""
+    """Return why a joint cannot be moved by hand, as a sentence; "" if it can, or if it has no coordinates."""
     try:
         at = session.mech.joint_v(joint)
     except ModelError:
@@ -71,11 +72,9 @@ def held_by(session: Session, joint: str) -> str:
     if at.start == at.stop or free_speeds(session)[at].any():
         return ""
     if free_speeds(session, locks=False)[at].any():
-        return f"What is locked holds {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
+        return f"Locked parts hold {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
     if free_speeds(session, without_drivers=True, locks=False)[at].any():
         names = [each.name for each in session.model.expanded.drivers]
         some = f"drivers {listed(names)} hold" if len(names) > 1 else f"driver {names[0]} holds"
         return f"The {some} {joint}: it moves when the machine runs."
-    return (
-        f"Nothing moves {joint} as the machine stands: its loops hold it, or it is at a dead point; drag another joint."
-    )
+    return f"Nothing moves {joint} in this pose: its loops hold it, or it is at a dead point. Drag another joint."

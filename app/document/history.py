@@ -1,4 +1,4 @@
-"""The states of a document that undo and redo go through, and what its file holds. Knows no Qt.
+"""The undo and redo states of a document, and the state saved in its file. Independent of Qt.
 
 Immutable: each verb returns another history, so that a step that fails is dropped by keeping the old one.
 """
@@ -15,54 +15,55 @@ from core.model import Model
 
 @dataclass(frozen=True)
 class History:
-    """The present state between those before and after it."""
+    """The present state of a document, with the states before and after it."""
 
     now: State
     saved: Model | None = None
-    """The model as last opened or saved; None: it is in no file."""
+    """The model as last opened or saved; None if it is in no file."""
     before: tuple[State, ...] = ()
-    """What undo goes back to, the nearest last."""
+    """States that undo returns to, the nearest last."""
     after: tuple[State, ...] = ()
-    """What redo goes forward to, the nearest last."""
+    """States that redo returns to, the nearest last."""
     gesture: object = None
-    """What made the present state, if it may go on (a run of wheel steps): compared by identity."""
+    """The gesture that made the present state and may continue it (such as wheel steps): compared by identity."""
 
     @classmethod
     def opened(cls, model: Model, pose: Mapping[str, float] | None = None) -> History:
-        """Of a document that was just opened or begun, at rest or in a pose."""
+        """Return the history of a document just opened or started, in the reference configuration or another pose."""
         return cls(State(model, pose) if pose else State(model), saved=model)
 
     def pushed(self, new: State, left: Ref | None, gesture: object = None) -> History:
-        """After a step to another state; `left`: what was selected before. Steps of one gesture are one step."""
+        """Return the history after a step to a new state; `left`: the selection before. Steps of one gesture are merged
+        into one."""
         goes_on = gesture is not None and gesture is self.gesture
-        before = self.before if goes_on else (*self.before, self._left(left))
+        before = self.before if goes_on else (*self.before, self._state_left(left))
         return History(new, self.saved, before, (), gesture)
 
     def undone(self, left: Ref | None) -> History:
-        """One step back (itself, if there is none); `left`: what is selected now."""
+        """Return the history one step back (unchanged if there is none); `left`: the present selection."""
         if not self.before:
             return self
         *before, now = self.before
-        return History(now, self.saved, tuple(before), (*self.after, self._left(left)))
+        return History(now, self.saved, tuple(before), (*self.after, self._state_left(left)))
 
     def redone(self, left: Ref | None) -> History:
-        """One step forward (itself, if there is none); `left`: what is selected now."""
+        """Return the history one step forward (unchanged if there is none); `left`: the present selection."""
         if not self.after:
             return self
         *after, now = self.after
-        return History(now, self.saved, (*self.before, self._left(left)), tuple(after))
+        return History(now, self.saved, (*self.before, self._state_left(left)), tuple(after))
 
-    def _left(self, selection: Ref | None) -> State:
+    def _state_left(self, selection: Ref | None) -> State:
         return replace(self.now, selection=selection)
 
     @property
     def unsaved(self) -> bool:
-        """True when the model differs from what was last opened or saved."""
+        """True if the model differs from the one last opened or saved."""
         return self.now.model is not self.saved and self.now.model != self.saved
 
     @property
     def edits(self) -> int:
-        """How many steps of the document lie between what is saved and the present."""
+        """The number of edits between the saved state and the present one."""
         if not self.unsaved:
             return 0
         models = [*(state.model for state in self.before), self.now.model]
@@ -72,10 +73,10 @@ class History:
 
     @property
     def undo_label(self) -> str:
-        """What undo would take back; '' if nothing."""
+        """Name of the step that undo would revert; '' if none."""
         return self.now.label if self.before else ""
 
     @property
     def redo_label(self) -> str:
-        """What redo would do again; '' if nothing."""
+        """Name of the step that redo would repeat; '' if none."""
         return self.after[-1].label if self.after else ""

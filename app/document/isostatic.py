@@ -1,4 +1,4 @@
-"""The proposal that makes an over-constrained machine isostatic: proved beside the window, applied as one undo step."""
+"""The proposal that makes an overconstrained machine isostatic: checked in the background, applied as one undo step."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def proposed(session: Session) -> Mobility | None:
-    """The mobility of the open model if it comes with a proposal."""
+    """Return the mobility of the open model if it includes a proposal to make it isostatic; else None."""
     found = standing_mobility(session).of(session.model)
     return found if found is not None and found.proposal else None
 
 
 def make_isostatic(session: Session, jobs: Jobs) -> None:
-    """Carry the proposal out once the changed machine has proved to move as before with nothing held twice."""
+    """Apply the proposal after a check that the changed machine moves as before and has no redundant constraints."""
     found, model = proposed(session), session.model
     if found is None:
-        session.message.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
+        session.message.emit("hint", "This machine has no redundant constraints, as far as it has been analysed.")
         return
 
     def work(_progress: Any, _cancelled: Any) -> Model:
@@ -35,21 +35,21 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
 
     def apply(changed: Model) -> None:
         if session.model is not model:
-            session.message.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
+            session.message.emit("hint", "The model was edited meanwhile, so the proposal is computed again.")
         elif session.apply("Make isostatic", lambda _model: changed):
-            session.message.emit("done", _message(found))
+            session.message.emit("done", _done_message(found))
 
     def failed(error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
         session.message.emit("error", str(error))
 
-    job = jobs.start("Proving the proposal", work)
+    job = jobs.start("Checking the proposal", work)
     job.succeeded.connect(apply)
     job.failed.connect(failed)
 
 
-def _message(found: Mobility) -> str:
+def _done_message(found: Mobility) -> str:
     count, dof = len(found.redundant), found.dof
     held = "constraint that was" if count == 1 else "constraints that were"
     freedoms = "degree" if dof == 1 else "degrees"

@@ -1,4 +1,5 @@
-"""Two points become a joint: the machine is assembled there, joined as it stands, or left apart.
+"""Turn two points into a joint: assemble the machine there, join the bodies in the present pose, or leave the joint
+open.
 
 The order in which the points were meant makes no difference: the ground carries, then what hangs on it, then what is
 heavier. What the ground holds never moves for what is free; where both sides are held, all moves as the joints allow,
@@ -33,32 +34,32 @@ from viz.placement import inverse, numbers, perpendicular, unit
 Array = NDArray[np.float64]
 
 CLOSE = "Close open joints"
-"""The command that brings together what was left apart."""
+"""Title of the command that closes open joints."""
 SAME_PLACE = 1e-6
-"""m: points nearer than this are one."""
+"""m: points nearer than this coincide."""
 PARALLEL = 1e-12
-"""Sine of the angle up to which axes are one line."""
+"""Sine of the angle up to which axes are collinear."""
 APART_ERROR = 1e-5
 """m or rad from which a joint is shown as open."""
 SAME_DIRECTION = 1e-6
-"""rad: axes that differ by less are one."""
+"""rad: axes that differ by less are parallel."""
 
 
 class Gap(NamedTuple):
-    """How far two joint frames are apart: m, rad."""
+    """Distance (m) and angle (rad) between two joint frames."""
 
     distance: float
     angle: float
 
     @property
     def closed(self) -> bool:
-        """Whether they are one."""
+        """True if the frames coincide within tolerance."""
         return self.distance < SAME_PLACE and self.angle < SAME_DIRECTION
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One of the ways to connect two points, and what comes of it.
+    """One way to connect two points, with the resulting model and pose.
 
     q : (nq,) coordinates of the new machine; open : what is left open of its loops, None if they close
     """
@@ -72,21 +73,22 @@ class Outcome:
     open: str = ""
 
     def take(self, session: Session) -> bool:
-        """Commit it, model and pose as one undo step, and select the joint."""
+        """Commit the outcome, model and pose as one undo step, and select the joint."""
         label = f"Connect {self.joint}"
         pose = pose_of(self.mech, self.q)
         return session.apply(label, lambda _m: self.model, select=Ref("joints", self.joint), pose=pose)
 
 
 def gap_of(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool = False) -> Gap:
-    """How far the joint frames at two points are apart; `flipped` meets the second axis the other way round."""
+    """Return the gap between the joint frames at two points; `flipped` reverses the second axis."""
     first, second = carrying(session, picks)
     a, b = directions(session, kind, first, second, flipped)
     return gap_between(kind, np.subtract(second.place, first.place), a, b)
 
 
 def gap_between(kind: str, path: Array, a: Array, b: Array) -> Gap:
-    """How far a joint of a kind is open whose frames are a path (3,) apart, m, and whose axis has directions (3,)."""
+    """Return the gap of a joint of a kind whose frames are `path` (3,) apart, m, and whose axes have directions a and b
+    (3,)."""
     along_axis, forbidden = a * float(path @ a), JOINT_KINDS[kind].forbidden
     parts = {"along": along_axis, "normal": along_axis, "across": path - along_axis, "none": np.zeros(3)}
     counts = path if forbidden is None else parts.get(forbidden.translations, path)
@@ -96,11 +98,11 @@ def gap_between(kind: str, path: Array, a: Array, b: Array) -> Gap:
 
 
 def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool = False) -> tuple[Outcome, ...]:
-    """Assemble, join here, leave apart: what comes of each. Those that cannot be made are left out; raises
-    KinetostatError if none can."""
+    """Return the possible outcomes: assemble, join in the present pose, leave open. Raises KinetostatError if none is
+    possible."""
     found: list[Outcome] = []
     refusal: KinetostatError | None = None
-    for make in (_assembled, _here, _apart):
+    for make in (_assembled_outcome, _joined_here_outcome, _open_outcome):
         try:
             found.append(make(session, kind, picks, flipped))
         except KinetostatError as error:
@@ -111,28 +113,28 @@ def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool
 
 
 def joined_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ...]) -> Model:
-    """The model with a joint at the point that was meant first, so that nothing moves."""
+    """Return the model with a joint at the first picked point, placed so that nothing moves."""
     parent, child = carrying(session, picks)
     return connected(session, model, picks, starters.connection(model, kind, parent.name, child.name))
 
 
-def _here(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
+def _joined_here_outcome(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
     model = joined_here(session, session.model, kind, picks)
-    mech, q = _carried(session, model)
-    return Outcome("here", "Join here", model, mech, q, _new_joint(session, model))
+    mech, q = _carried_coordinates(session, model)
+    return Outcome("here", "Join here", model, mech, q, _new_joint_name(session, model))
 
 
-def _new_joint(session: Session, model: Model) -> str:
+def _new_joint_name(session: Session, model: Model) -> str:
     known = {joint.name for joint in session.model.joints}
     return next(joint.name for joint in model.joints if joint.name not in known)
 
 
-def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
-    joint, parent, child = _framed(session, kind, picks, flipped)
+def _assembled_outcome(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
+    joint, parent, child = _joint_with_frames(session, kind, picks, flipped)
     model = joined(session.model, joint)
-    mech, q = _carried(session, model)
-    still = _still(session, mech, parent, child)
-    q = _as_before(session, mech, q, still)
+    mech, q = _carried_coordinates(session, model)
+    still = _fixed_joints(session, mech, parent, child)
+    q = _with_former_values(session, mech, q, still)
     left = ""
     hands = Mechanism(held(model, mech, session.standing_locked)) if session.locked else mech
     try:
@@ -141,28 +143,28 @@ def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bo
         q = np.asarray(error.q) if error.q is not None else q
         left = error.what
     else:
-        model = _at_rest(session, model, mech, q, joint.name)
+        model = _with_rest_here(session, model, mech, q, joint.name)
         mech = session.mech.updated(model)
     return Outcome("assemble", "Assemble", model, mech, q, joint.name, left)
 
 
-def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
-    joint, *sides = _framed(session, kind, picks, flipped)
+def _open_outcome(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
+    joint, *sides = _joint_with_frames(session, kind, picks, flipped)
     joint = dataclasses.replace(joint, cut="yes")
     model = edits.add(session.model, joint)
     mech = session.mech.updated(model)
-    if _has(mech, joint.name):  # nothing else holds one of the bodies: it stays free, where it stands
-        model = edits.add(_standing(session, sides), joint)
+    if _has_coordinates(mech, joint.name):  # nothing else holds one of the bodies: it stays free, where it stands
+        model = edits.add(_with_free_joint_here(session, sides), joint)
         mech = session.mech.updated(model)
-    known = [each.name for each in mech.compiled.model.expanded.joints if _has(mech, each.name)]
-    q = _as_before(session, mech, np.array(mech.rest(), dtype=float), known)
+    known = [each.name for each in mech.compiled.model.expanded.joints if _has_coordinates(mech, each.name)]
+    q = _with_former_values(session, mech, np.array(mech.rest(), dtype=float), known)
     return Outcome("apart", "Leave apart", model, mech, q, joint.name)
 
 
-def _standing(session: Session, sides: Iterable[Pick]) -> Model:
-    """The model in which the free machine of a body that is pointed at has a free joint that rests where it stands; of
-    two such bodies, that of the second."""
-    of = _machine_of(session)
+def _with_free_joint_here(session: Session, sides: Iterable[Pick]) -> Model:
+    """Return the model in which the free machine of a picked body has a free joint whose reference configuration is the
+    present pose; of two such machines, the second one."""
+    of = _machine_namer(session)
     roots = {of(each.child): each for each in session.mech.implicit_joints}
     machines = [of(session.model.expanded.carrier(pick.name).name) for pick in sides]
     root = next(roots[own] for own in reversed(machines) if own in roots)
@@ -175,7 +177,7 @@ def _standing(session: Session, sides: Iterable[Pick]) -> Model:
 
 
 class OpenJoint(NamedTuple):
-    """A joint whose frames are apart: where they are, (3,) m, world, and how far."""
+    """A joint whose frames are apart: their positions (3,) m, world, and the gap."""
 
     name: str
     a: Array
@@ -184,7 +186,7 @@ class OpenJoint(NamedTuple):
 
 
 def open_joints(session: Session) -> tuple[OpenJoint, ...]:
-    """The joints that are open as the machine stands."""
+    """Return the joints that are open in the present pose."""
     mech = session.mech
     if not mech.constrained:
         return ()
@@ -205,12 +207,16 @@ def _open_joint(joint: Joint, frames: tuple[Array, Array], values: Mapping[str, 
 
 
 def closed(session: Session) -> Array:
-    """(nq,) the machine with all loops closed: what is free comes to what the ground holds; where that is not enough,
-    all moves as little as it can. Raises AssemblyError where they do not close."""
+    """Return the coordinates (nq,) with all loops closed: free machines move to the grounded one; if that is not
+    enough, all bodies move as little as possible. Raises AssemblyError if the loops do not close."""
     mech = session.hands
-    of = _machine_of(session, [each.name for each in open_joints(session)])
+    of = _machine_namer(session, [each.name for each in open_joints(session)])
     joints = (*mech.implicit_joints, *session.model.expanded.joints)
-    still = [each.name for each in joints if _has(mech, each.name) and of(each.child) in _held_machines(session, of)]
+    still = [
+        each.name
+        for each in joints
+        if _has_coordinates(mech, each.name) and of(each.child) in _fixed_machines(session, of)
+    ]
     try:
         return np.asarray(mech.assemble(session.q, fixed=still, p=session.p))
     except AssemblyError:
@@ -220,9 +226,9 @@ def closed(session: Session) -> Array:
 # ------------------------------------------------------------------------------- who holds, who moves
 
 
-def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[str], str]:
-    """A function that names what a body hangs together with: the ground, or a free machine by one of its bodies; some
-    joints do not count."""
+def _machine_namer(session: Session, without: Collection[str] = ()) -> Callable[[str], str]:
+    """Return a function that names the connected machine of a body: the ground, or one body of a free machine; joints
+    in `without` do not connect."""
     model = session.model.expanded
     up = {name: name for name in (WORLD, *(body.name for body in model.bodies))}
 
@@ -241,25 +247,25 @@ def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[st
 
 
 def carrying(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, Pick]:
-    """The point on the side that carries, and that on the other: the ground, then what it or a lock holds, then what is
-    heavier; between equals that which was meant first."""
-    model, of = session.model.expanded, _machine_of(session)
-    values, grounded = session.model.values(session.p), _held_machines(session, of)
+    """Return the picks ordered as (carrying side, other side): the ground carries first, then a side fixed to it or
+    locked, then the heavier side; between equals the first pick."""
+    model, of = session.model.expanded, _machine_namer(session)
+    values, grounded = session.model.values(session.p), _fixed_machines(session, of)
 
     def weight(pick: Pick) -> tuple[bool, bool, float]:
         own = of(model.carrier(pick.name).name)
-        return pick.name == WORLD, own in grounded, 0.0 if own in grounded else _mass(session, own, of, values)
+        return pick.name == WORLD, own in grounded, 0.0 if own in grounded else _machine_mass(session, own, of, values)
 
     first, second = picks
     return (second, first) if weight(second) > weight(first) else (first, second)
 
 
-def _held_machines(session: Session, of: Callable[[str], str]) -> set[str]:
-    """The ground, and free machines of which a part is locked."""
+def _fixed_machines(session: Session, of: Callable[[str], str]) -> set[str]:
+    """Return the ground and all free machines with a locked part."""
     return {of(WORLD), *(of(name) for name in session.locked)}
 
 
-def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapping[str, float]) -> float:
+def _machine_mass(session: Session, machine: str, of: Callable[[str], str], values: Mapping[str, float]) -> float:
     total = 0.0
     for body in session.model.expanded.bodies:
         if of(body.name) == machine:
@@ -270,18 +276,20 @@ def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapp
     return total
 
 
-def _still(session: Session, mech: Mechanism, parent: Pick, child: Pick) -> list[str]:
-    """Joints that must not move: those of the side that carries, unless both sides hang together or are held."""
-    model, of = session.model.expanded, _machine_of(session)
+def _fixed_joints(session: Session, mech: Mechanism, parent: Pick, child: Pick) -> list[str]:
+    """Return the joints that must not move: those of the carrying side, unless both sides are connected or fixed."""
+    model, of = session.model.expanded, _machine_namer(session)
     own, other = (of(model.carrier(pick.name).name) for pick in (parent, child))
-    if own == other or {own, other} <= _held_machines(session, of):
+    if own == other or {own, other} <= _fixed_machines(session, of):
         return []
     known = (*session.mech.implicit_joints, *model.joints)
-    return [each.name for each in known if of(model.carrier(each.child).name) == own and _has(mech, each.name)]
+    return [
+        each.name for each in known if of(model.carrier(each.child).name) == own and _has_coordinates(mech, each.name)
+    ]
 
 
-def _has(mech: Mechanism, joint: str) -> bool:
-    """Whether a joint has coordinates."""
+def _has_coordinates(mech: Mechanism, joint: str) -> bool:
+    """Return True if a joint has coordinates."""
     try:
         at = mech.joint_q(joint)
     except KinetostatError:
@@ -289,16 +297,16 @@ def _has(mech: Mechanism, joint: str) -> bool:
     return at.stop > at.start
 
 
-def _carried(session: Session, model: Model) -> tuple[Mechanism, Array]:
-    """The new machine, and its coordinates as the bodies stand."""
+def _carried_coordinates(session: Session, model: Model) -> tuple[Mechanism, Array]:
+    """Return the new machine and its coordinates for the present poses of the bodies."""
     from core.constraints.carried_pose import carried_pose
 
     mech = session.mech.updated(model)
     return mech, np.array(carried_pose(session.mech.compiled, session.q, mech.compiled, {}), dtype=float)
 
 
-def _as_before(session: Session, mech: Mechanism, q: Array, joints: Iterable[str]) -> Array:
-    """(nq,) with the coordinates that joints had before."""
+def _with_former_values(session: Session, mech: Mechanism, q: Array, joints: Iterable[str]) -> Array:
+    """Return coordinates (nq,) in which the given joints have their former values."""
     q, old = q.copy(), dict(zip(session.mech.q_names, session.q.tolist(), strict=True))
     for joint in joints:
         for k in range(*mech.joint_q(joint).indices(mech.nq)):
@@ -306,8 +314,8 @@ def _as_before(session: Session, mech: Mechanism, q: Array, joints: Iterable[str
     return q
 
 
-def _at_rest(session: Session, model: Model, mech: Mechanism, q: Array, joint: str) -> Model:
-    """The model that opens as it was assembled: the new joint, and those of its loop, rest where they are."""
+def _with_rest_here(session: Session, model: Model, mech: Mechanism, q: Array, joint: str) -> Model:
+    """Return the model whose reference configuration is the assembled pose, for the new joint and those of its loop."""
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     names = [joint] if loop is None else [name for name in loop.joints if name != loop.cut]
     for name in names:
@@ -323,8 +331,9 @@ def _at_rest(session: Session, model: Model, mech: Mechanism, q: Array, joint: s
 # ------------------------------------------------------------------------------- joint frames
 
 
-def _framed(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> tuple[Joint, Pick, Pick]:
-    """The joint with frame a at the point that carries and b at the other one, their axes along what is there."""
+def _joint_with_frames(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> tuple[Joint, Pick, Pick]:
+    """Return the joint with frame a at the carrying pick and b at the other, with their axes along the
+    features there."""
     parent, child = carrying(session, picks)
     joint = starters.connection(session.model, kind, parent.name, child.name)
     along_a, along_b = directions(session, kind, parent, child, flipped)
@@ -341,8 +350,8 @@ def _framed(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool)
 
 
 def directions(session: Session, kind: str, first: Pick, second: Pick, flipped: bool = False) -> tuple[Array, Array]:
-    """(3,), (3,) the joint's axis in the world as either point has it: as meant, or of the joints there, the second
-    turned the nearer way round; else faces meet normal against normal; else the vertical."""
+    """Return the joint's axis (3,) in the world at either point: as the user chose, or of the joints there, with the
+    second in the nearer direction; else faces meet normal against normal; else the vertical."""
     if JOINT_KINDS[kind].is_slider():
         both = unit(np.array(sliding_direction((first, second))))
         own: list[Array | None] = [both, both]
@@ -361,7 +370,7 @@ def directions(session: Session, kind: str, first: Pick, second: Pick, flipped: 
 
 
 def smallest_turn(start: Array, end: Array) -> Array:
-    """(3, 3) the rotation by the smallest angle that turns one unit vector (3,) into another."""
+    """Return the rotation (3, 3) by the smallest angle that takes one unit vector (3,) to another."""
     cross, cosine = np.cross(start, end), float(start @ end)
     if float(np.linalg.norm(cross)) < PARALLEL:
         aside = perpendicular(start)

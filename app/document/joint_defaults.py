@@ -1,4 +1,4 @@
-"""What counts where fields of a joint are empty."""
+"""Values that apply while fields of a joint are empty."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from app.document.session import Session
 
 MOST_SPEEDS = 40
-"""Of larger machines stiffness is not derived while one looks at a form."""
+"""Number of speeds above which the contact stiffness is not derived for a form."""
 
 
 def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
-    """By the path of the field, SI: friction at rest, and of stops what a run derives in the pose that is shown."""
+    """Return defaults by field path, SI: static friction, and the stop properties that a run would derive in the
+    present pose."""
     directions = friction_by_direction(joint)
     found: dict[str, Value] = dict(zip(LEVELS, (level for levels in directions for level in levels), strict=True))
-    derived = _stiffness(session) if any(_is_open(limit) for limit in joint.limits) else {}
+    derived = _derived_stiffness(session) if any(_is_unbounded(limit) for limit in joint.limits) else {}
     for k in range(len(joint.limits)):
         found[f"limits.{k}.restitution"] = RESTITUTION
         if (joint.name, k) in derived:
@@ -31,11 +32,11 @@ def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
     return found
 
 
-def _is_open(limit: object) -> bool:
+def _is_unbounded(limit: object) -> bool:
     return getattr(limit, "stop", "") in ("elastic", "hunt_crossley") and getattr(limit, "stiffness", None) is None
 
 
-def _stiffness(session: Session) -> dict[tuple[str, int], float]:
+def _derived_stiffness(session: Session) -> dict[tuple[str, int], float]:
     from core.simulation.stop_stiffness import derived_stiffness
 
     if session.mech.nv > MOST_SPEEDS:

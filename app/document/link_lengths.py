@@ -1,4 +1,4 @@
-"""A link gets another length in the open machine: its loops close again on the same branch, or nothing is changed."""
+"""Change the length of a link in the open machine: its loops close again on the same branch, or nothing changes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from core.model.edits.lengths import Formulas, ends_of, length_of, link_length
 from core.model.fields import Value
 
 HALVINGS = 14
-"""Steps in which a bound of the lengths that close is sought."""
+"""Bisection steps in the search for a length at which the loops no longer close."""
 FARTHEST = 10.0
-"""Lengths up to this many times the present one are tried, and down to its inverse."""
+"""Lengths up to this multiple of the present one, and down to its inverse, are tried."""
 LOOP_ERROR = 1e-6
-"""What may be left open of a loop that counts as closed, m or rad."""
+"""Residual of a loop that counts as closed, m or rad."""
 
 
 class LinkEnd(NamedTuple):
-    """An end of a link: the joint that is there ("" at its tip), and where both ends are, (3,) m, world."""
+    """An end of a link: the joint there ("" at its tip), and the positions of both ends, (3,) m, world."""
 
     body: str
     joint: str
@@ -36,7 +36,7 @@ class LinkEnd(NamedTuple):
 
 
 class LinkLength(NamedTuple):
-    """What a person wants a link to be: how long, to which joint, and what becomes of formulas."""
+    """A requested length of a link: its value, the joint it leads to, and the treatment of formulas."""
 
     value: Value
     far: str = ""
@@ -45,7 +45,7 @@ class LinkLength(NamedTuple):
 
 
 def resized(session: Session, body: str, wanted: LinkLength) -> Model:
-    """The open model with another length of a link.
+    """Return the open model with another length of a link.
 
     Raises ModelError where formulas would be lost, or the loops cannot close with it; it says for which they would.
     """
@@ -53,9 +53,9 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     new = link_length(model, body, wanted.value, far=wanted.far, formulas=wanted.formulas, parameter=wanted.parameter)
     mech = session.mech.updated(new)
     q = posed(session.mech, session.state.pose)
-    gap = _gap(mech, q, new.values())
-    if gap <= LOOP_ERROR or _gap(session.mech, q, model.values()) > LOOP_ERROR:
-        return _rests_followed(session.mech, new, mech)
+    gap = _closure_residual(mech, q, new.values())
+    if gap <= LOOP_ERROR or _closure_residual(session.mech, q, model.values()) > LOOP_ERROR:
+        return _with_rests_closed(session.mech, new, mech)
     low, high = closing_lengths(session, body, wanted.far)
     length = length_of(new, body, wanted.far)
     off = max(length - high if high is not None else 0.0, low - length if low is not None else 0.0)
@@ -68,8 +68,8 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     )
 
 
-def _rests_followed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
-    """The model whose stated rests, which closed before, close with the new length, too."""
+def _with_rests_closed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
+    """Return the model with its reference configurations, which were closed before, closed again for the new length."""
     if not mech.constrained or rest_moves(before.compiled):
         return new
     stated = {joint.name for joint in new.joints if joint.rest}
@@ -78,7 +78,7 @@ def _rests_followed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
 
 
 class Trial:
-    """A link of the open machine whose length is tried; the loops close as they are, or not."""
+    """A link of the open machine with a trial length, for which its loops close on the same branch or not."""
 
     def __init__(self, session: Session, body: str, far: str) -> None:
         model = session.model
@@ -91,15 +91,15 @@ class Trial:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Values of the parameters of `model` with the length that was tried last."""
+        """Values of the parameters of `model` with the last trial length."""
         return {self._name: self.length}
 
     def closes(self, length: float) -> bool:
-        """Whether the loops close with a length, from the present pose on."""
-        return _gap(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
+        """Return True if the loops close with a length, starting from the present pose."""
+        return _closure_residual(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
 
     def take(self, length: float) -> bool:
-        """Go on from here with a length if the loops close with it."""
+        """Adopt a length as the new start if the loops close with it; returns True if they do."""
         q = np.asarray(self.mech.move(self.q, {}, p={self._name: length}))
         residual = self.mech.constraint_residual(q, p={self._name: length}) if self.mech.constrained else np.zeros(0)
         if float(np.abs(residual).max(initial=0.0)) > LOOP_ERROR:
@@ -109,8 +109,8 @@ class Trial:
 
 
 def closing_lengths(session: Session, body: str, far: str) -> tuple[float | None, float | None]:
-    """Least and greatest length (m) of a link with which the loops close as they are; None where there is no bound
-    within `FARTHEST` times its own."""
+    """Return the least and greatest length (m) of a link with which the loops close on the same branch; None for no
+    bound within `FARTHEST` times its present length."""
     trial = Trial(session, body, far)
 
     def bound(outside: float) -> float | None:
@@ -125,8 +125,8 @@ def closing_lengths(session: Session, body: str, far: str) -> tuple[float | None
     return bound(trial.now / FARTHEST), bound(trial.now * FARTHEST)
 
 
-def _gap(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
-    """What is left open (m or rad) where the loops are as near to closed as they get from a pose (nq,)."""
+def _closure_residual(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
+    """Return the residual (m or rad) of the loops when closed as far as possible from a pose (nq,)."""
     if not mech.constrained:
         return 0.0
     own = {name: p[name] for name in mech.p_names if name in p}
@@ -135,5 +135,5 @@ def _gap(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
 
 
 def has_length(model: Model, body: str) -> bool:
-    """Whether a body of the document itself has two joints at different places, or a joint and a tip."""
+    """Return True if a body of the document itself has two joints at different positions, or a joint and a tip."""
     return any(each.name == body for each in model.bodies) and ends_of(model, body) is not None

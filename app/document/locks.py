@@ -1,4 +1,4 @@
-"""Locked parts stay where they are in a person's hands: dragged, drawn, connected, edited. Knows no Qt.
+"""Locked parts stay in place while the user drags, draws, connects and edits. Independent of Qt.
 
 A lock is a mark on the work, not on the machine: it is in no file of the machine, and the mechanics are the same with
 it; runs move a locked part as any other. Hands move a machine in which it is fixed to the ground. To hold a part for
@@ -23,14 +23,14 @@ from core.model.matrix_pose import pose_of
 
 Array = NDArray[np.float64]
 Places = Mapping[tuple[str, str], Array]
-"""(4, 4) world ← what stands on bodies, by the name of the body and a name there."""
+"""(4, 4) world ← frames and joint ends on bodies, by the name of the body and a name there."""
 
 SAME_PLACE = 1e-6
-"""m, or of the direction of an axis, by which a locked part may stand elsewhere."""
+"""Tolerance (m, or of the direction of an axis) within which a locked part counts as unmoved."""
 
 
 def places(mech: Mechanism, q: Array, p: Mapping[str, float], bodies: Collection[str]) -> Places:
-    """Where bodies stand, with their frames and the ends of joints on them."""
+    """Return the poses of bodies, with their frames and the ends of joints on them."""
     model, found = mech.model.expanded, dict[tuple[str, str], Array]()
     for name, X in zip(mech.frame_names, np.asarray(mech.poses(q, p=p), dtype=float), strict=True):
         if (body := model.carrier(name).name) in bodies:
@@ -44,7 +44,7 @@ def places(mech: Mechanism, q: Array, p: Mapping[str, float], bodies: Collection
 
 
 def moved_part(before: Places, after: Places, names: Mapping[str, str]) -> str:
-    """The first body that stands elsewhere than before, or of which a point does; "" if all stay.
+    """Return the first body that moved, as a whole or at one of its frames; "" if all stay.
 
     names : those of before → those of after
     """
@@ -57,19 +57,19 @@ def moved_part(before: Places, after: Places, names: Mapping[str, str]) -> str:
 
 
 def names_after(old: Model, new: Model, locked: Collection[str]) -> dict[str, str]:
-    """What locked bodies are called after an edit; those that are gone are left out."""
+    """Return the names of locked bodies after an edit, by their old names; deleted bodies are left out."""
     found = {name: successor(old, new, Ref("bodies", name)) for name in sorted(locked)}
     return {name: ref.name for name, ref in found.items() if ref is not None}
 
 
 def stays(name: str) -> ModelError:
-    """That something would move a locked part."""
+    """Return the error that an action would move a locked part."""
     return ModelError(f"“{name}” is locked, and this would move it.", remedy="Unlock it first (K).")
 
 
 def held(model: Model, mech: Mechanism, standing: Mapping[str, Array]) -> Model:
-    """The model as hands move it: bodies are fixed to the ground where they stand, (4, 4) by name. It has the
-    coordinates of its mechanism, or of that of a model with the same joints."""
+    """Return the model as the user can move it: the given bodies are fixed to the ground in their poses, (4, 4) by
+    name. It has the coordinates of its mechanism, or of that of a model with the same joints."""
     cuts = {joint.name for joint in mech.compiled.cuts}
     joints = (replace(each, cut="yes") if each.name in cuts else each for each in model.joints)
     model = replace(model, joints=(*mech.implicit_joints, *joints))
@@ -80,7 +80,7 @@ def held(model: Model, mech: Mechanism, standing: Mapping[str, Array]) -> Model:
 
 
 def released(model: Model, before: Model, as_held: Model) -> Model:
-    """What an edit of a model as held has made, without what holds it. before : that model"""
+    """Return the result of an edit of a model with fixed bodies, without their fixing joints. before : that model"""
     cuts = {joint.name: joint.cut for joint in before.joints}
     holds = {joint.name for joint in as_held.joints} - cuts.keys()
     joints = (replace(each, cut=cuts.get(each.name, each.cut)) for each in model.joints if each.name not in holds)

@@ -1,4 +1,4 @@
-"""Mobility of the open model, examined beside the window after every edit, for all who show it.
+"""Mobility of the open model, analysed in the background after every edit, for all panels that show it.
 
 What the next movement of the machine needs is made first, in the same thread.
 """
@@ -23,15 +23,15 @@ from core.traces.compiled import Compiled
 from viz.scene.prefetch import prepare_movement
 
 PAUSE_MS = 350
-"""Pause after an edit before the machine is examined."""
+"""Pause in ms after an edit before the machine is analysed."""
 LOOK_EVERY = 40
-"""Milliseconds between two looks at the thread."""
+"""Milliseconds between two checks of the thread."""
 
 _known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDictionary()
 
 
-class _Ticket:
-    """What the thread leaves."""
+class _Analysis:
+    """Task and result of the analysis thread."""
 
     def __init__(self, model: Model, mech: Mechanism) -> None:
         self.model: Model | None = model
@@ -39,7 +39,7 @@ class _Ticket:
         self.outcome: tuple[Mobility | None, tuple[Finding, ...]] | None = None
 
     def run(self) -> None:
-        """Examine the model (in the thread)."""
+        """Analyse the model (in the thread)."""
         assert self.model is not None
         try:
             make_ready(self.mech)
@@ -50,8 +50,8 @@ class _Ticket:
 
 
 def make_ready(mech: Mechanism) -> None:
-    """Trace, seek and draw ahead what the pointer over the machine, the first drag of a joint and the first plot of
-    energies need. May run in a thread."""
+    """Prepare in advance what pointing at the machine, the first drag of a joint and the first energy plot need. May
+    run in a thread."""
     with suppress(KinetostatError):  # told where it is asked for
         if mech.constrained:
             from core.closed_forms.closed_forms import closed_forms_of
@@ -62,46 +62,46 @@ def make_ready(mech: Mechanism) -> None:
 
 
 class StandingMobility(QObject):
-    """`mobility` and `findings` of the last model examined; `ready` tells when there are new ones."""
+    """`mobility` and `findings` of the last model analysed; emits `ready` when they change."""
 
     ready = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = weakref.ref(session)
-        self._ticket: _Ticket | None = None
+        self._ticket: _Analysis | None = None
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
         self._message = ""
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self._begin)
+        self._pause.timeout.connect(self._begin_analysis)
         self._look = QTimer(self, interval=LOOK_EVERY)
-        self._look.timeout.connect(self._looked)
+        self._look.timeout.connect(self._check_thread)
         session.changed.connect(self._changed)
         self._pause.start()
 
     def findings(self, model: Model) -> tuple[Finding, ...]:
-        """Those of a model; none while it waits to be examined."""
+        """Return the findings of a model; none while its analysis is pending."""
         return self._found if self._model is model else ()
 
     def of(self, model: Model) -> Mobility | None:
-        """The mobility of a model; None while it waits to be examined."""
+        """Return the mobility of a model; None while its analysis is pending."""
         return self.mobility if self._model is model else None
 
     def _changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             self._pause.start()
 
-    def _begin(self) -> None:
+    def _begin_analysis(self) -> None:
         session = self._session()
         if session is None or self._ticket is not None:
             return
-        self._ticket = _Ticket(session.model, session.mech)
+        self._ticket = _Analysis(session.model, session.mech)
         threading.Thread(target=self._ticket.run, name="mobility", daemon=True).start()
         self._look.start()
 
-    def _looked(self) -> None:
+    def _check_thread(self) -> None:
         ticket, session = self._ticket, self._session()
         if session is None or ticket is None:
             self._look.stop()
@@ -111,21 +111,21 @@ class StandingMobility(QObject):
         self._ticket = None
         self._look.stop()
         if ticket.model is not session.model:
-            self._begin()
+            self._begin_analysis()
             return
         self._model = ticket.model
         self.mobility, self._found = ticket.outcome
         self.ready.emit()
-        self._tell(session)
+        self._report_open_loop(session)
 
     @property
     def open_at(self) -> str:
-        """Why the machine does not close; '' if it does."""
+        """Return why the machine's loops do not close; '' if they do."""
         found = self._found[0] if self._found and self.mobility is None else None
         return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
 
-    def _tell(self, session: Session) -> None:
-        """An edit, or a file, left a loop open: say so once."""
+    def _report_open_loop(self, session: Session) -> None:
+        """Report once that an edit or a file left a loop open."""
         words = self.open_at
         if words and words != self._message:
             session.message.emit("warning", words)
@@ -133,7 +133,7 @@ class StandingMobility(QObject):
 
 
 def standing_mobility(session: Session) -> StandingMobility:
-    """The one that watches a session."""
+    """Return the mobility analysis attached to a session."""
     found = _known.get(session)
     if found is None:
         found = _known[session] = StandingMobility(session)

@@ -1,4 +1,4 @@
-"""The joint that moves what was chosen."""
+"""Find the joint that moves a selected element."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.model import WORLD, Joint, Model
 def joint_of(
     model: Model, ref: Ref | None, free: tuple[Joint, ...] = (), moves: Callable[[str], bool] = lambda joint: True
 ) -> str | None:
-    """The joint that moves an element: itself, or the joint that carries the body, past fixed joints toward the
-    ground. None if nothing does. `model` is expanded; `free` are the joints of bodies that nothing holds; joints for
-    which `moves` is false are passed over."""
+    """Return the joint that moves an element: the element itself, or the joint that carries the body, past fixed joints
+    toward the ground. None if no joint does. `model` is expanded; `free` are the joints of free bodies; joints for
+    which `moves` is false are skipped."""
     if ref is None:
         return None
     joints = [joint for joint in model.joints if not joint.info.nq or moves(joint.name)]

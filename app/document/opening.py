@@ -1,4 +1,4 @@
-"""Reading a file beside the window: the file is read, its mechanism and meshes made in a thread, then shown."""
+"""Open a file in the background: a thread reads it and builds its mechanism and meshes, then it is shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viz.scene.prefetch import prepare
 
 @dataclass(frozen=True)
 class Opened:
-    """What came of reading a file: a model with its mechanism, or the error."""
+    """The result of reading a file: a model with its mechanism, or the error."""
 
     path: Path
     model: Model | None = None
@@ -31,18 +31,19 @@ class Opened:
     findings: tuple[Finding, ...] = ()
     error: BaseException | None = None
     sources: Sources = Sources()
-    """The file, and those it takes in, as they were when they were read."""
+    """Fingerprints of the file and the files it includes, when they were read."""
     trusted: frozenset[Trusted] = frozenset()
-    """Those of them that were allowed to run their code."""
+    """Those of the files that were allowed to run their code."""
     kept: Kept | None = None
-    """What lies beside the document."""
+    """The runs and views saved with the document."""
 
 
 Then = Callable[[Opened], object]
 
 
 class Opening(QObject):
-    """Reads one file at a time; `finished(Opened)` arrives in the window's thread. A newer wish replaces an older."""
+    """Reads one file at a time; `finished(Opened)` is emitted in the window's thread. A newer request replaces an older
+    one."""
 
     finished = Signal(object)
 
@@ -54,11 +55,11 @@ class Opening(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while a file is read."""
+        """True while a file is being read."""
         return self._wanted is not None
 
     def start(self, path: Path, then: Then | None = None, read: Callable[[], Opened] | None = None) -> None:
-        """Read a file (or otherwise, as `read` does); `then` gets it instead of who listens to `finished`."""
+        """Read a file (or call `read` instead); `then` gets the result in place of the listeners to `finished`."""
         self._number += 1
         number = self._wanted = self._number
 
@@ -67,19 +68,19 @@ class Opening(QObject):
                 self._wanted = None
                 (then or self.finished.emit)(found)
 
-        self.errands.do(_guarded(read or (lambda: opened(path))), take)
+        self.errands.do(_with_errors_caught(read or (lambda: opened(path))), take)
 
     def forget(self) -> None:
-        """What is being read is not wanted any more."""
+        """Drop the file that is being read."""
         self._wanted = None
 
     def wait(self) -> None:
-        """Forget what is being read, and wait for the thread's end (closing the program)."""
+        """Drop the file that is being read and wait for the end of the thread (when the program closes)."""
         self._wanted = None
         self.errands.close()
 
 
-def _guarded(read: Callable[[], Opened]) -> Callable[[], Opened]:
+def _with_errors_caught(read: Callable[[], Opened]) -> Callable[[], Opened]:
     def guarded() -> Opened:
         try:
             return read()
@@ -90,18 +91,18 @@ def _guarded(read: Callable[[], Opened]) -> Callable[[], Opened]:
 
 
 def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
-    """Read a file and make its mechanism; what goes wrong is in the result."""
+    """Read a file and build its mechanism; an error is part of the result."""
     own = Seen.now(path)
     found = opened_by(lambda: read(path, trust=trusted), path, trusted)
     if found.model is None:
         return found
-    kept, doubts = _beside(path)
+    kept, doubts = _companion_of(path)
     taken_in = Sources.now(path, found.model).files[1:]
     return replace(found, kept=kept, findings=(*found.findings, *doubts), sources=Sources((own, *taken_in)))
 
 
 def opened_by(reader: Callable[[], Reading], path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
-    """What a reader gives, with its mechanism; what goes wrong is in the result."""
+    """Return the model that a reader gives, with its mechanism; an error is part of the result."""
     try:
         reading = reader()
         mech = Mechanism.to_show(reading.model)
@@ -113,8 +114,8 @@ def opened_by(reader: Callable[[], Reading], path: Path, trusted: frozenset[Trus
         return Opened(path, error=error, trusted=trusted)
 
 
-def _beside(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
-    """What lies beside a native document, or why it cannot be used."""
+def _companion_of(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
+    """Return the runs saved with a native document, or a finding that says why they cannot be used."""
     if path.suffix != ".kst":
         return None, ()
     try:

@@ -1,4 +1,4 @@
-"""Where a result comes from: machine and pose in the person's units, and what has become another since. Knows no Qt."""
+"""The origin of a result: machine and pose in the user's units, and what has changed since. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from core.model import Model
 
 MOST = 3
-"""Names in a short line; the rest is counted."""
+"""Names in a short line; further ones are counted."""
 REST_TOLERANCE = 1e-9
-"""Distance from the rest pose, rad or m, up to which a coordinate is said to be at rest."""
+"""Distance from the reference configuration, rad or m, up to which a coordinate counts as unchanged."""
 UNTITLED = "untitled"
 LISTS = ("actuators", "hold", "coordinates")
-"""Options that are texts of names."""
+"""Options whose texts are lists of names."""
 RENAMED = ("bodies", "frames", "joints", "parameters")
 """Collections whose elements are named in options."""
 
 
 def gone(asked: Asked, session: Session) -> bool:
-    """Whether the machine that was asked belongs to a document that is no longer open."""
+    """Return True if a result belongs to a document that is no longer open."""
     document = asked.context.document
     return asked.context.model != session.model if document is None else document != session.document
 
 
 def same(before: Context, now: Context, reads: str) -> bool:
-    """Whether a function that reads so much of the machine has the same answer in both."""
+    """Return True if a function that reads these parts of the machine gives the same result in both contexts."""
     if reads == "nothing":
         return True
     if before.model is not now.model and before.model.machine != now.model.machine:
@@ -56,95 +56,99 @@ def same(before: Context, now: Context, reads: str) -> bool:
 
 
 def machine_words(model: Model) -> str:
-    """The name of a machine."""
+    """Return the name of a machine."""
     return model.name or UNTITLED
 
 
 def pose_words(asked: Asked, reads: str, settings: Settings, most: int = MOST) -> str:
-    """At which pose, and with which parameter values that are not the document's: "crank = 40°", "at rest",
-    "t = 1.2 s of run 2"; "" where neither says anything."""
+    """Describe the pose and the parameter values that differ from the document's: "crank = 40°", "at rest", "t = 1.2 s
+    of run 2"; "" if neither affects the result."""
     context = asked.context
-    tried = list(_tried(context, settings)) if reads != "nothing" else []
+    tried = list(_changed_parameter_texts(context, settings)) if reads != "nothing" else []
     if reads != "pose":
-        return _some(tried, most)
+        return _short_list(tried, most)
     if context.moment:
-        return _some([context.moment, *tried], most + 1)
-    placed = list(_placed(context, settings))
-    return _some([*(placed or ["at rest"]), *tried], most)
+        return _short_list([context.moment, *tried], most + 1)
+    placed = list(_moved_coordinate_texts(context, settings))
+    return _short_list([*(placed or ["at rest"]), *tried], most)
 
 
 def changes(asked: Asked, reads: str, now: Context, settings: Settings) -> str:
-    """What has become another since, in a few words; "" if the answer is the same."""
+    """Describe briefly what has changed since a result was computed; "" if the result would be the same."""
     before = asked.context
     if same(before, now, reads):
         return ""
     parts = []
-    values = list(_other_values(before, now, settings))
+    values = list(_new_value_texts(before, now, settings))
     if values:
-        parts.append(_some(values, MOST))
-    edited = _edited(_Itself(before.model), _Itself(now.model)) if before.model is not now.model else ()
+        parts.append(_short_list(values, MOST))
+    edited = (
+        _edited_elements(_ModelIdentity(before.model), _ModelIdentity(now.model))
+        if before.model is not now.model
+        else ()
+    )
     if edited:
-        parts.append(f"edited: {_some(edited, MOST)}")
+        parts.append(f"edited: {_short_list(edited, MOST)}")
     moved = _moved(before, now) if reads == "pose" else []
     if moved:
-        parts.append(f"moved: {_some(moved, MOST)}")
+        parts.append(f"moved: {_short_list(moved, MOST)}")
     return "; ".join(parts) or "another moment"
 
 
-def _some(words: Sequence[str], most: int) -> str:
+def _short_list(words: Sequence[str], most: int) -> str:
     left = len(words) - most
     return ", ".join(words[:most]) + (f" and {left} more" if left > 0 else "")
 
 
-def _shown(value: float, dimension: str, settings: Settings) -> str:
+def _shown_value(value: float, dimension: str, settings: Settings) -> str:
     return cell_text(Amount(value, dimension), Column(""), degrees=settings.degrees, millimetres=settings.millimetres)
 
 
-def _placed(context: Context, settings: Settings) -> Iterator[str]:
-    """The coordinates that are not at rest."""
+def _moved_coordinate_texts(context: Context, settings: Settings) -> Iterator[str]:
+    """Yield the coordinates that differ from the reference configuration, with their values."""
     mech = context.mech
     for each, value, rest in zip(mech.coordinates, context.q, mech.rest(), strict=True):
         if abs(value - rest) > REST_TOLERANCE:
-            yield f"{each.name} = {_shown(float(value), each.dimension, settings)}"
+            yield f"{each.name} = {_shown_value(float(value), each.dimension, settings)}"
 
 
-def _tried(context: Context, settings: Settings) -> Iterator[str]:
-    """The parameters that have other values than in the document."""
+def _changed_parameter_texts(context: Context, settings: Settings) -> Iterator[str]:
+    """Yield the parameters that differ from the document's, with their values."""
     table = {parameter.name: parameter for parameter in context.model.expanded.parameters}
     written = context.model.values()
     for name, value in context.p.items():
         if name in table and value != written[name]:
-            yield f"{name} = {_shown(value, table[name].dimension, settings)}"
+            yield f"{name} = {_shown_value(value, table[name].dimension, settings)}"
 
 
-def _other_values(before: Context, now: Context, settings: Settings) -> Iterator[str]:
-    """The parameters that have another value now."""
+def _new_value_texts(before: Context, now: Context, settings: Settings) -> Iterator[str]:
+    """Yield the parameters that have another value now."""
     table = {parameter.name: parameter for parameter in now.model.expanded.parameters}
     for name, value in now.p.items():
         old = before.p.get(name, value)
         if old != value and name in table:
             dimension = table[name].dimension
-            yield f"{name} {_shown(old, dimension, settings)} → {_shown(value, dimension, settings)}"
+            yield f"{name} {_shown_value(old, dimension, settings)} → {_shown_value(value, dimension, settings)}"
 
 
-class _Itself:
-    """A model that is told from others by being another object, however alike."""
+class _ModelIdentity:
+    """Wrapper that compares models by identity, however similar they are."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.model is other.model
+        return isinstance(other, _ModelIdentity) and self.model is other.model
 
     def __hash__(self) -> int:
         return id(self.model)
 
 
 @lru_cache(maxsize=64)
-def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
-    """The elements that an edit changed, but parameters that only have another value."""
+def _edited_elements(before: _ModelIdentity, now: _ModelIdentity) -> tuple[str, ...]:
+    """Return the elements that an edit changed, except parameters with only another value."""
     model, words = before.model, []
-    for collection, old, new in _renamed(before.model, now.model):
+    for collection, old, new in _renamed_elements(before.model, now.model):
         words.append(f"'{old}' is '{new}' now")
         with suppress(KinetostatError):  # an element of a chain or a sub-assembly is renamed with its owner
             model = edits.rename(model, collection, old, new)
@@ -154,7 +158,7 @@ def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
 
 
 def _moved(before: Context, now: Context) -> list[str]:
-    """The coordinates that stand elsewhere."""
+    """Return the coordinates with other values than before."""
     old = dict(zip(before.mech.q_names, before.q, strict=True))
     pairs = zip(now.mech.q_names, now.q, strict=True)
     return [name for name, value in pairs if name in old and abs(value - old[name]) > REST_TOLERANCE]
@@ -164,8 +168,9 @@ def _moved(before: Context, now: Context) -> list[str]:
 
 
 def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
-    """The options with which the same is asked of the machine as it is now: elements by the names they have got."""
-    names = {old: new for _, old, new in _renamed(asked.context.model, model)}
+    """Return the options for repeating a function on the machine as it is now, with elements under their
+    present names."""
+    names = {old: new for _, old, new in _renamed_elements(asked.context.model, model)}
     kinds = {option.id: option for option in FUNCTIONS[function].options}
     named = (FrameName, FrameNames, Values, Ranges)
     if not names:
@@ -173,20 +178,20 @@ def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
     again: dict[str, Any] = {}
     for key, value in asked.options.items():
         if isinstance(kinds.get(key), named):
-            value = _with_names(value, names)
+            value = _with_names_replaced(value, names)
         elif key in LISTS and isinstance(value, str):
-            value = re.sub(r"[^\s,]+", lambda found: str(_with_names(found[0], names)), value)
+            value = re.sub(r"[^\s,]+", lambda found: str(_with_names_replaced(found[0], names)), value)
         again[key] = value
     return again
 
 
 def repeatable(function: Function | None) -> bool:
-    """Whether a function can be asked again without a person: one that always writes a file cannot."""
+    """Return True if a function can be repeated without asking the user; one that always writes a file cannot."""
     return function is not None and function.id != "picture"
 
 
-def _renamed(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
-    """Collection, old name, new name of what edits have only renamed."""
+def _renamed_elements(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
+    """Yield collection, old name and new name of elements that were only renamed."""
     if before is now:
         return
     for collection in RENAMED:
@@ -197,13 +202,13 @@ def _renamed(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
             yield from ((collection, a.name, b.name) for a, b in pairs if a.name not in known)
 
 
-def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """An option's value with names exchanged, "joint.qx" and "joint = 0.3" by what they begin with."""
+def _with_names_replaced(value: Any, names: Mapping[str, str]) -> Any:
+    """Return an option's value with names replaced; in "joint.qx" and "joint = 0.3" the leading name."""
     if isinstance(value, str):
         stem = value.split(".")[0].split("=")[0].strip()
         return value.replace(stem, names[stem], 1) if stem in names else value
     if isinstance(value, Mapping):
-        return {_with_names(name, names): item for name, item in value.items()}
+        return {_with_names_replaced(name, names): item for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(_with_names(item, names) for item in value)
+        return tuple(_with_names_replaced(item, names) for item in value)
     return value

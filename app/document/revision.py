@@ -1,4 +1,4 @@
-"""One moment of the open document: model, pose, selection. Knows no Qt."""
+"""One state of the open document: model, pose, selection. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Array = NDArray[np.float64]
 
 
 class Ref(NamedTuple):
-    """An element of the model, as the selection and the scene name it."""
+    """Reference to an element of the model, used by selection and scene."""
 
     collection: str
     name: str
 
 
 class Step(NamedTuple):
-    """Something beside the document that a person did (a run, a plot, a view was deleted), and how it is taken back."""
+    """A user action outside the model (deleting a run, a plot or a view), and how to undo it."""
 
     do: Callable[[], object]
     undo: Callable[[], object]
@@ -34,30 +34,31 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """One moment of the document: what undo goes back to."""
+    """One state of the document, as undo restores it."""
 
     model: Model
     pose: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """Coordinates that differ from the rest pose, by name (`mech.q_names`)."""
+    """Coordinates that differ from the reference configuration, by name (`mech.q_names`)."""
     label: str = ""
-    """What made this state, for the undo menu."""
+    """Name of the step that made this state, for the undo menu."""
     selection: Ref | None = None
-    """What was selected when this state was left; undo and redo select it again if what is selected goes."""
+    """The selection when this state was left; undo and redo restore it if the selected element disappears."""
     locked: frozenset[str] = frozenset()
-    """Bodies that stay where they are in a person's hands."""
+    """Bodies that stay in place while the user drags and edits."""
     step: Step | None = field(default=None, compare=False)
-    """What else was done when this state was entered."""
+    """Another action that was done when this state was entered."""
 
 
 def exists(model: Model, ref: Ref | None) -> bool:
-    """Whether a model has this element, in its own lists or in those of its chains and sub-assemblies."""
+    """Return True if a model has this element, in its own lists or in those of its chains and sub-assemblies."""
     if ref is None or ref.collection == "world":
         return ref is not None
     return any(item.name == ref.name for each in (model, model.expanded) for item in getattr(each, ref.collection, ()))
 
 
 def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
-    """What an element has become by an edit or its undoing: itself, or what it was renamed to; None if it is gone."""
+    """Return an element's reference after an edit or its undoing, under its new name if it was renamed; None if it is
+    gone."""
     if exists(new, ref):
         return ref
     for before, after in ((old, new), (old.expanded, new.expanded)):
@@ -70,7 +71,7 @@ def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
 
 
 def renamed_joints(old: Model, new: Model) -> dict[str, str]:
-    """Old name → new name, when an edit has only renamed joints; else nothing."""
+    """Return old name → new name if an edit has only renamed joints; else an empty dict."""
     before, after = old.expanded.joints, new.expanded.joints
     if old is new or len(before) != len(after):
         return {}
@@ -78,7 +79,7 @@ def renamed_joints(old: Model, new: Model) -> dict[str, str]:
 
 
 def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
-    """(nq,) the rest pose with some coordinates, by name, elsewhere."""
+    """Return the reference configuration (nq,) with some coordinates, by name, replaced."""
     q = np.array(mech.rest(), dtype=float)
     for i, name in enumerate(mech.q_names):
         q[i] = pose.get(name, q[i])
@@ -86,13 +87,14 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
 
 
 def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
-    """(nq,) the position nearest to such a pose in which all holds that constrains the machine."""
+    """Return the position (nq,) nearest to a pose in which all constraints hold."""
     q = posed(mech, pose)
     return np.asarray(mech.move(q, {})) if pose and mech.constrained else q
 
 
 def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, float]:
-    """A pose as it can be for this machine, which may be another one than it was kept of; else that of rest."""
+    """Return a saved pose adapted to this machine, which may have changed since, with its loops closed; else the
+    reference configuration."""
     try:
         q = closed(mech, pose)
         return pose_of(mech, np.asarray(mech.move(q, {})) if mech.nq != mech.nv else q)  # quaternions of unit length
@@ -101,13 +103,14 @@ def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, floa
 
 
 def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
-    """The coordinates that differ from the rest pose, by name."""
+    """Return the coordinates that differ from the reference configuration, by name."""
     pairs = zip(mech.q_names, q, mech.rest(), strict=True)
     return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
 
 
 def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
-    """The new state, of machine `mech`, with a pose in which bodies stand as in pose `q` of the old one."""
+    """Return the new state, of machine `mech`, with a pose in which the bodies are where pose `q` of the old state has
+    them."""
     if new.model is old.model:
         return new
     from core.constraints.carried_pose import carried_pose, same_tree

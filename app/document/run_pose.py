@@ -1,4 +1,4 @@
-"""The session's pose follows the playhead of its runs: shown, never an undo step. Knows no Qt."""
+"""Let the session's pose follow the playhead of its runs: only shown, never an undo step. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunPose:
         self._life.listen((session.runs.moved, self._moved), (session.changed, self._changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def _moved(self, time: float) -> None:
@@ -38,7 +38,7 @@ class RunPose:
         if record is None:
             session.follow(None)
             return
-        self._compare(record.run)
+        self._report_changed_model(record.run)
         q = session.runs.pose
         assert q is not None
         states = dict(zip(record.run.mech.x_names, record.run.states_at(time).tolist(), strict=False))
@@ -49,20 +49,21 @@ class RunPose:
         if old.model is not new.model:
             self._told_about = None
 
-    def _compare(self, run: Run) -> None:
-        """Say once for each run that the machine is another one now."""
+    def _report_changed_model(self, run: Run) -> None:
+        """Report once per run that the machine has changed since."""
         session = self._session
         if run.mech.q_names == session.mech.q_names or self._told_about is run.settings:
             return
         self._told_about = run.settings
         missing = sorted(set(run.mech.q_names) - set(session.mech.q_names))
         words = f"{', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}"
-        what = f"Not there any more: {words}." if missing else "It has more coordinates now."
+        what = f"No longer there: {words}." if missing else "It has more coordinates now."
         session.message.emit("warning", f"The model was changed since this run. {what} The others are shown.")
 
 
 def matched(session: Session, run: Run, q: Array) -> Array:
-    """(nq,) a position of the run's machine as the session's: coordinates of the same name take their values."""
+    """Return a position (nq,) of the session's machine with the values of a run's position: coordinates are matched by
+    name."""
     if run.mech.q_names == session.mech.q_names:
         return q
     result = session.rest.copy()
@@ -73,5 +74,5 @@ def matched(session: Session, run: Run, q: Array) -> Array:
 
 
 def shared_parameters(session: Session, run: Run) -> Mapping[str, float]:
-    """Values of the run's parameters that the session's machine has, too."""
+    """Return the run's values of the parameters that the session's machine has, too."""
     return {name: value for name, value in run.settings.parameters.items() if name in session.mech.p_names}

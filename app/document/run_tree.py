@@ -1,4 +1,4 @@
-"""The runs of a session: records in the form of a tree, the one that is played, and the playhead. Knows no Qt.
+"""The runs of a session: a tree of records, the current run, and the playhead. Independent of Qt.
 
 Timeline, plots, film and vectors all listen to this; none of them knows another.
 """
@@ -18,14 +18,14 @@ from core.simulation.run.run import Run
 Array = NDArray[np.float64]
 
 COLORS = ("#1f77b4", "#d1495b", "#2e933c", "#e08d1c", "#7b4fb3", "#8c5a3c", "#c94f9b", "#4d908e", "#8a8d1f", "#27a9c4")
-"""Colours of runs, one after another; they stand apart on light and on dark ground."""
+"""Colours of successive runs; distinguishable on light and dark backgrounds."""
 FAINT = 3
-"""Faint runs (what a slider showed before) that are kept."""
+"""Number of faint runs (shown while a slider moved) that are kept."""
 
 
 @dataclass(eq=False)
 class Record:
-    """A run as the session keeps it; only `Runs` changes it.
+    """A run in the list of a session; only `Runs` changes it.
 
     color : "#rrggbb"; parent, from_time (s): id of the run it branched from, and when; faint: shown behind the others;
     source : file it was loaded from or saved in; growing: still being computed; note : what the person says of it
@@ -47,12 +47,12 @@ class Record:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What a run is and is called: as long as it stays there is nothing new to be saved."""
+        """The name and properties of a run: while they stay, there is nothing new to save."""
         return self.version, self.name, self.note, self.color, self.parent, self.from_time, self.growing
 
 
 class Listing(NamedTuple):
-    """The runs of a document at one moment, with what each had branched from."""
+    """The runs of a document at one moment, each with the run it branched from."""
 
     items: tuple[Record, ...]
     parents: tuple[int | None, ...]
@@ -87,14 +87,14 @@ class Runs:
         growing: bool = False,
         select: bool = True,
     ) -> Record:
-        """A new run; it becomes the current one, with the playhead at its start, unless `select` is False. Of faint
-        runs only the last few are kept."""
+        """Add a run; unless `select` is False it becomes the current one, with the playhead at its start. Only the last
+        few faint runs are kept."""
         number = next(self._ids)
         taken = {record.color for record in self.items if not record.faint}
         color = next((color for color in COLORS if color not in taken), COLORS[number % len(COLORS)])
         parent = parent.id if isinstance(parent, Record) else parent
         record = Record(
-            number, self._free(name) if name else self._numbered(), run, color, True, faint, parent, from_time
+            number, self._free(name) if name else self._next_default_name(), run, color, True, faint, parent, from_time
         )
         record.growing = growing
         self.items = (*self.items, record)
@@ -110,7 +110,7 @@ class Runs:
         return record
 
     def remove(self, *records: Record) -> None:
-        """Take runs out; their branches stay, as branches of what they came from."""
+        """Remove runs; their branches stay, attached to the run that the removed one came from."""
         gone = {record.id: record for record in records if record in self.items}
         if not gone:
             return
@@ -125,11 +125,11 @@ class Runs:
         self.moved.emit(self.time)
 
     def listing(self) -> Listing:
-        """The list as it is, to be put back."""
+        """Return the list in its present state, to be restored later."""
         return Listing(self.items, tuple(record.parent for record in self.items), self.current)
 
     def put_back(self, listing: Listing) -> None:
-        """The list as it was, with the runs that were added since."""
+        """Restore an earlier list, keeping runs added since."""
         for record, parent in zip(listing.items, listing.parents, strict=True):
             record.parent = parent
         self.items = (*listing.items, *(record for record in self.items if record not in listing.items))
@@ -139,24 +139,24 @@ class Runs:
             self.select(listing.current)
 
     def clear(self) -> None:
-        """No runs any more: another document was opened."""
+        """Remove all runs, as another document was opened."""
         self.remove(*self.items)
 
     def annotate(self, record: Record, note: str) -> None:
-        """Another note."""
+        """Change the note of a run."""
         if note != record.note:
             record.note = note
             self.changed.emit()
 
     def rename(self, record: Record, name: str) -> None:
-        """Another name; names are unique, a number is appended to one that is taken."""
+        """Rename a run; a number is appended to a name in use."""
         name = name.strip()
         if name and name != record.name:
             record.name = self._free(name)
             self.changed.emit()
 
     def paint(self, record: Record, color: str) -> None:
-        """Another colour, "#rrggbb"."""
+        """Change the colour of a run, "#rrggbb"."""
         if color != record.color:
             record.color = color
             self.changed.emit()
@@ -168,56 +168,57 @@ class Runs:
             self.changed.emit()
 
     def replace(self, record: Record, run: Run, growing: bool = False) -> None:
-        """The run has grown, was finished, or was computed anew; the playhead stays where it is if it can."""
+        """Replace the data of a run that has grown, finished or been recomputed; the playhead keeps its time if
+        possible."""
         other = run is not record.run
         record.run, record.growing = run, growing
         if other:  # at last: who sees the number in another thread sees these samples
             record.version, record.source = record.version + 1, ""
         if record is self.current:
-            self.time = self._inside(self.time)
+            self.time = self._clamped_time(self.time)
         self.changed.emit()
         if record is self.current:
             self.moved.emit(self.time)
 
     def find(self, number: int | None) -> Record | None:
-        """The run of an id."""
+        """Return the record with an id; None if there is none."""
         return next((record for record in self.items if record.id == number), None)
 
     def children(self, record: Record | None) -> tuple[Record, ...]:
-        """Runs that branched from one; of None: those that branched from none."""
+        """Return the runs that branched from a run; for None the runs without a parent."""
         return tuple(r for r in self.items if r.parent == (record.id if record is not None else None))
 
     # ------------------------------------------------------------------------------- the playhead
 
     def select(self, record: Record | None) -> None:
-        """Make a run the current one (None: none is played); the playhead keeps its time if it can."""
+        """Make a run the current one (None: no run); the playhead keeps its time if possible."""
         if record is self.current:
             return
         self.current = record
-        self.time = self._inside(self.time)
+        self.time = self._clamped_time(self.time)
         self.changed.emit()
         self.moved.emit(self.time)
 
     def seek(self, time: float) -> None:
-        """Put the playhead to a time of the current run, s; outside of it: to its start or end."""
-        time = self._inside(time)
+        """Move the playhead to a time of the current run, s, limited to its start and end."""
+        time = self._clamped_time(time)
         if time != self.time:
             self.time = time
             self.moved.emit(time)
 
     @property
     def pose(self) -> Array | None:
-        """(nq,) position of the current run at the playhead; None without a run."""
+        """Return the position (nq,) of the current run at the playhead; None without a run."""
         return None if self.current is None else self.current.run.at(self.time)
 
-    def _inside(self, time: float) -> float:
+    def _clamped_time(self, time: float) -> float:
         if self.current is None or not len(self.current.run):
             return 0.0
         times = self.current.run.time
         return float(min(max(time, times[0]), times[-1]))
 
-    def _numbered(self) -> str:
-        """The next "Run n" of this document."""
+    def _next_default_name(self) -> str:
+        """Return the next default name "Run n" of this document."""
         numbers = (record.name.removeprefix("Run ") for record in self.items if record.name.startswith("Run "))
         return f"Run {1 + max((int(number) for number in numbers if number.isdecimal()), default=0)}"
 

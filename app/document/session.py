@@ -1,4 +1,4 @@
-"""The session: the open document, its pose, the selection, undo. Knows no Qt.
+"""The session: the open document, its pose, the selection, undo. Independent of Qt.
 
 One-way flow: an input calls a verb here; the verb makes a new immutable `State`; one signal tells the
 views, which re-read what they show. Previews (a drag, a slider) move the pose or parameters without
@@ -33,32 +33,32 @@ from resources import is_example
 Array = NDArray[np.float64]
 NOWHERE = Sources()
 TAKEN_OVER = "Changed outside"
-"""What undo calls the step to what another program wrote."""
+"""Undo label of a reload after another program changed the file."""
 
 
 class Session:
-    """What the window shows and edits."""
+    """The open document with pose, selection, undo and previews, as the window shows and edits it."""
 
     changed = Signal(State, State)
     """(old, new) after a commit, undo, redo or a newly opened document."""
     moved = Signal()
-    """The pose `q` or the parameter values `p` moved: during previews and after every change."""
+    """The pose `q` or the parameter values `p` changed: during previews and after every change."""
     selected = Signal(object)
     """The selection: a `Ref` or None."""
     hovered = Signal(object)
-    """What the pointer is on: a `Ref` or None."""
+    """The element under the pointer: a `Ref` or None."""
     pointed_out = Signal(object)
-    """The elements that something speaks of under the pointer, such as a finding: a tuple of `Ref`."""
+    """Elements to highlight because text under the pointer, such as a finding, refers to them: a tuple of `Ref`."""
     grounded = Signal()
     """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
     saved_changed = Signal()
     """The file path or the unsaved mark changed."""
     message = Signal(str, str)
-    """(severity, text): a message to the person; severity is error, warning, hint or done."""
+    """(severity, text): a message to the user; severity is error, warning, hint or done."""
     produced = Signal(object)
-    """A result value of a function (core.functions.results), to be shown by every surface that can."""
+    """A result of a function (core.functions.results), for all panels that can show it."""
     shown_again = Signal(object, object)
-    """A result, and that of its sequences of poses (core.functions.results) which the scene is to show."""
+    """A result, and its sequence of poses (core.functions.results) that the scene is to show."""
     mapped = Signal(object)
     """A map to be shown in the scene: an `app.viewport.map_layer.ShownMap` or None."""
     framed = Signal(object)
@@ -82,54 +82,54 @@ class Session:
         self.hover: Ref | None = None
         self.spoken_of: tuple[Ref, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
-        self._shown = self._as_committed()
+        self._shown = self._committed_pose()
         self._hands: tuple[State, Mechanism] | None = None
 
     # ------------------------------------------------------------------------------- reading
 
     @property
     def state(self) -> State:
-        """The present moment of the document, as committed."""
+        """The committed state of the document."""
         return self._history.now
 
     @property
     def model(self) -> Model:
-        """The document as committed."""
+        """The committed model."""
         return self._history.now.model
 
     @property
     def q(self) -> Array:
-        """(nq,) joint coordinates now shown, previews included. Treat as read-only."""
+        """Joint coordinates (nq,) as shown, previews included. Treat as read-only."""
         return self._shown.q
 
     @property
     def p(self) -> Mapping[str, float]:
-        """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
+        """Values of the independent parameters as shown, previews included (pass them as `p=`)."""
         return self._shown.p
 
     @property
     def x(self) -> Mapping[str, float]:
-        """States of force elements by name, of the run that is shown; empty for a pose at rest."""
+        """States of force elements by name, of the run that is shown; empty if no run is shown."""
         return self._shown.x
 
     @property
     def t(self) -> float:
-        """Time of the pose that is shown, s: that of a run at the playhead; 0 for any other."""
+        """Time of the pose that is shown, s: the playhead's for a run; else 0."""
         return self.runs.time if self.following and not self.previewing else 0.0
 
     @property
     def rest(self) -> Array:
-        """(nq,) the rest pose of the model. Treat as read-only."""
+        """The reference configuration (nq,) of the model. Treat as read-only."""
         return self._rest
 
     @property
     def edited_pose(self) -> Array:
-        """(nq,) the pose as committed, whatever is shown. Treat as read-only."""
+        """The committed pose (nq,), regardless of the pose shown. Treat as read-only."""
         return self._shown.edited
 
     @property
     def edited_parameters(self) -> Mapping[str, float]:
-        """Values of the independent parameters of the document, previews included, whatever run is shown."""
+        """Values of the independent parameters of the document, previews included, regardless of the run shown."""
         return self._shown.edited_values
 
     @property
@@ -143,7 +143,7 @@ class Session:
         return self._shown.run is not None
 
     def context(self) -> Context:
-        """The machine as it is shown now, for functions."""
+        """The machine as shown now, for functions."""
         return Context(
             self.model,
             self.mech,
@@ -157,19 +157,19 @@ class Session:
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
-        """Show a pose or parameter values without committing them. Loops and constraints hold when parameters
-        move; what would move a locked part is not shown."""
+        """Show a pose or parameter values without committing them. Loops and constraints are closed when parameters
+        change; a preview that would move a locked part is not shown."""
         shown = self._shown.previewed(q, parameters or {})
         if q is None and self.hands.constrained:
             shown = shown.previewed(self.hands.move(shown.q, {}, p=shown.p))
-        if not self._moved_part(shown.q, shown.edited_values):
+        if not self._locked_part_moved(shown.q, shown.edited_values):
             self._shown = shown
         self.moved.emit()
 
     def preview_coordinates(self, values: Mapping[str, float]) -> None:
-        """Show the pose in which these coordinates (by name) have these values, as near as the limits,
-        couplings and loops allow; locked parts stay if they can, else nothing moves. On which branch hands go on
-        where two meet is seen at once, so none is refused."""
+        """Show the pose in which the named coordinates have these values, as far as limits, couplings and loops allow;
+        locked parts stay if possible, else nothing moves. Where two branches meet, either may be followed, since the
+        user sees which one."""
         from core.constraints.named_positions import moved
 
         self.preview(q=moved(self.hands.compiled, self.q, values, self.p, decided=False))
@@ -178,12 +178,12 @@ class Session:
 
     @property
     def locked(self) -> frozenset[str]:
-        """Bodies that stay where they are while things are dragged, drawn, connected and edited."""
+        """Bodies that stay in place while the user drags, draws, connects and edits."""
         return self.state.locked
 
     @property
     def hands(self) -> Mechanism:
-        """The machine as hands move it: with what is locked held where it stands."""
+        """The machine as the user can move it: with locked bodies fixed in place."""
         if not self.locked:
             return self.mech
         if self._hands is None or self._hands[0] is not self.state:
@@ -195,12 +195,12 @@ class Session:
 
     @property
     def standing_locked(self) -> dict[str, Array]:
-        """(4, 4) where locked bodies stand, by name."""
+        """Return the poses (4, 4) of locked bodies, by name."""
         X = self.mech.frame
         return {name: np.asarray(X(self.edited_pose, name, p=self._shown.values)) for name in sorted(self.locked)}
 
     def keeping_locks(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
-        """An edit after which loops close with what is locked where it is."""
+        """Wrap an edit so that loops close again with locked bodies in place."""
 
         def kept(model: Model) -> Model:
             as_held = self._held(model)
@@ -209,29 +209,30 @@ class Session:
         return kept if self.locked else edit
 
     def lock(self, body: str, on: bool) -> None:
-        """Lock a body where it stands, or let it go."""
+        """Lock a body in its present pose, or unlock it."""
         self.cancel()
         locked = self.locked | {body} if on else self.locked - {body}
         if locked != self.locked:
             self._push(dataclasses.replace(self.state, locked=locked, label=f"{'Lock' if on else 'Unlock'} {body}"))
 
     def put_locks(self, bodies: Iterable[str]) -> None:
-        """The locks that were kept with the document, as it was opened."""
+        """Restore the locks saved with the document when it is opened."""
         locked = frozenset(name for name in bodies if exists(self.model, Ref("bodies", name)))
         old, new = self.state, dataclasses.replace(self.state, locked=locked)
         if new.locked != old.locked:
             self._history = dataclasses.replace(self._history, now=new)
             self.changed.emit(old, new)
 
-    def _moved_part(self, q: Array, p: Mapping[str, float]) -> str:
-        """The locked part that a pose of this machine would move; "" if none."""
+    def _locked_part_moved(self, q: Array, p: Mapping[str, float]) -> str:
+        """Return the locked part that a pose of this machine would move; "" if none."""
         if not self.locked:
             return ""
         standing = places(self.mech, self._shown.edited, self._shown.values, self.locked)
         return moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
 
-    def _guarding_locks(self, old: State, new: State, mech: Mechanism) -> State:
-        """The new state, with its locks as its parts are called; raises ModelError where it would move one."""
+    def _state_keeping_locks(self, old: State, new: State, mech: Mechanism) -> State:
+        """Return the new state with the locks under their present names; raises ModelError if it would move a locked
+        part."""
         if not old.locked or new.locked != old.locked:
             return new
         names = names_after(old.model, new.model, old.locked)
@@ -249,8 +250,8 @@ class Session:
         x: Mapping[str, float] | None = None,
         words: str = "",
     ) -> None:
-        """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
-        None: the edited pose. A commit keeps what is shown. `words` say which moment it is."""
+        """Show the pose of a run (with parameters and states of force elements) beneath any preview, editing nothing;
+        None: the edited pose. A commit keeps the pose shown. `words` describe the moment."""
         if q is None and not self.following:
             return
         before = self.following, self.p
@@ -261,12 +262,12 @@ class Session:
         self.moved.emit()
 
     def keep_pose(self) -> None:
-        """Make the pose of the run that is shown the edited one."""
+        """Make the pose of the run shown the edited one."""
         if self._shown.run is not None:
             self.pose("Use the pose of the run", self._shown.run.q)
 
     def commit(self, label: str) -> None:
-        """Make one undoable state of what is previewed."""
+        """Turn the preview into one undoable state."""
         preview, model = self._shown.preview, self.model
         if preview is None:
             return
@@ -288,7 +289,7 @@ class Session:
         self._push(dataclasses.replace(self.state, model=model, pose=pose, label=label))
 
     def cancel(self) -> None:
-        """Drop what is previewed."""
+        """Drop the preview."""
         if self.previewing:
             self._shown = self._shown.settled()
             self.moved.emit()
@@ -304,7 +305,7 @@ class Session:
         select: Ref | None = None,
         pose: Mapping[str, float] | None = None,
     ) -> bool:
-        """Commit an edit. A KinetostatError becomes a message; the result says whether it worked.
+        """Commit an edit; returns True on success. A KinetostatError becomes a message.
 
         Edits of one `gesture` (the same object, e.g. a run of wheel steps) become one undo step.
         `select` moves the selection along, e.g. to an element that is added or renamed by the edit. `pose`: coordinates
@@ -329,42 +330,42 @@ class Session:
         self.commit(label)
 
     def reset_pose(self) -> None:
-        """Back to the rest pose."""
+        """Return to the reference configuration."""
         self.pose("Reset to rest", self._rest)
 
     def perform(self, label: str, step: Step) -> None:
-        """Do something beside the document, such as deleting a run, that undo takes back."""
+        """Perform an undoable action outside the model, such as deleting a run."""
         self.cancel()
         step.do()
         self._show(self._history.pushed(dataclasses.replace(self.state, label=label, step=step), self.selection))
 
     def undo(self) -> None:
-        """Back to the state before."""
+        """Return to the previous state."""
         self.cancel()
         left = self.state
         if self._history.before and self._show(self._history.undone(self.selection)) and left.step is not None:
             left.step.undo()
 
     def redo(self) -> None:
-        """Forward again."""
+        """Repeat the step undone last."""
         self.cancel()
         if self._history.after and self._show(self._history.redone(self.selection)) and self.state.step is not None:
             self.state.step.do()
 
     @property
     def undo_label(self) -> str:
-        """What undo would take back; '' if nothing."""
+        """Name of the step that undo would revert; '' if none."""
         return self._history.undo_label
 
     @property
     def redo_label(self) -> str:
-        """What redo would do again; '' if nothing."""
+        """Name of the step that redo would repeat; '' if none."""
         return self._history.redo_label
 
     # ------------------------------------------------------------------------------- files
 
     def open(self, path: str | Path) -> bool:
-        """Open any supported file. On failure a message is told and what was open stays open."""
+        """Open a file of any supported format. On failure a message is shown and the present document stays open."""
         path = Path(path)
         try:
             reading = read(path)
@@ -385,9 +386,9 @@ class Session:
         pose: Mapping[str, float] | None = None,
         filed: bool = True,
     ) -> bool:
-        """Begin anew with a model (and its mechanism, if already made); undo is emptied. `sources`: the files it was
-        read from, as they were then; `pose`: coordinates that are not at rest, by name; not `filed`: recovered work,
-        which no file holds."""
+        """Start with a new model (and its mechanism, if already made) and an empty undo history. `sources`:
+        fingerprints of the files it was read from; `pose`: coordinates that differ from the reference configuration, by
+        name; not `filed`: recovered work, which no file holds."""
         before = self.path, self.findings, self.sources
         self.path, self.findings, self.sources = path, tuple(findings), sources
         history = History.opened(model, closed_pose(mech, pose) if pose and mech is not None else None)
@@ -399,7 +400,7 @@ class Session:
         return True
 
     def unfile(self) -> None:
-        """No file holds the document any more: it counts as unsaved."""
+        """Mark the document as unsaved, since no file holds it any longer."""
         self._history = dataclasses.replace(self._history, saved=None)
         self.saved_changed.emit()
 
@@ -412,7 +413,7 @@ class Session:
         mech: Mechanism | None = None,
         sources: Sources = NOWHERE,
     ) -> bool:
-        """Go on with what the file now says, as one step: what was there before is one undo away."""
+        """Replace the model by the file's new content as one undo step."""
         self.cancel()
         locked = frozenset(names_after(self.model, model, self.locked).values())
         new = dataclasses.replace(self.state, model=model, label=label, selection=None, locked=locked, step=None)
@@ -427,7 +428,8 @@ class Session:
         return True
 
     def save(self, path: str | Path, *, over: bool = False, backup: bool = False) -> bool:
-        """Write the document (atomically); the suffix says the format; `backup` keeps the version before as name.kst~.
+        """Write the document (atomically) in the format given by the suffix; `backup` keeps the version before as
+        name.kst~.
 
         A file that another program has changed meanwhile is left as it is, and that is told, unless `over`.
         """
@@ -447,24 +449,25 @@ class Session:
 
     @property
     def folder(self) -> Path | None:
-        """Where the file of the document lies, or the one it was read from; None if there is none, or an example."""
+        """The folder of the document's file, or of the file it was read from; None if there is none, or for
+        an example."""
         source = self.path or Path(self.model.origin)
         return None if source == Path() or is_example(source) else source.parent
 
     @property
     def unsaved(self) -> bool:
-        """True when the model differs from what was last opened or saved."""
+        """True if the model differs from the one last opened or saved."""
         return self._history.unsaved
 
     @property
     def edits(self) -> int:
-        """Steps of the document since it was last opened or saved."""
+        """The number of edits since the document was last opened or saved."""
         return self._history.edits
 
     # ------------------------------------------------------------------------------- selection
 
     def select(self, ref: Ref | None) -> None:
-        """Select an element (or nothing). What does not exist cannot be selected."""
+        """Select an element (None: nothing). A missing element cannot be selected."""
         if not exists(self.model, ref):
             ref = None
         if ref != self.selection:
@@ -474,13 +477,13 @@ class Session:
                 self.point_out(())
 
     def point_at(self, ref: Ref | None) -> None:
-        """The pointer is on an element (or on nothing)."""
+        """Set the element under the pointer (None: nothing)."""
         if ref != self.hover:
             self.hover = ref
             self.hovered.emit(ref)
 
     def point_out(self, refs: Iterable[Ref]) -> None:
-        """Something speaks of these elements (or of nothing); what does not exist is left out."""
+        """Highlight elements that a text refers to (none: nothing); missing elements are left out."""
         known = tuple(ref for ref in refs if exists(self.model, ref))
         if known != self.spoken_of:
             self.spoken_of = known
@@ -502,22 +505,22 @@ class Session:
         carry: bool = False,
         guarded: bool = False,
     ) -> bool:
-        """Make its present state the one that is open: mechanism, pose, selection, signals. guarded : locked parts
-        stay, or nothing is done"""
+        """Make the present state of a history the open one: mechanism, pose, selection, signals. guarded : return False
+        and change nothing if a locked part would move"""
         old, new = self.state, history.now
         try:
             if mech is None:
                 mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
             new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
-            new = self._guarding_locks(old, new, mech) if guarded else new
+            new = self._state_keeping_locks(old, new, mech) if guarded else new
         except KinetostatError as error:
             self.cancel()
             self.message.emit("error", str(error))
             return False
         self._history = dataclasses.replace(history, now=new)
         self.mech, self._rest = mech, rest
-        self._shown = self._as_committed()
+        self._shown = self._committed_pose()
         if anew:
             self.document += 1
             self.runs.clear()
@@ -532,7 +535,7 @@ class Session:
         self.moved.emit()
         return True
 
-    def _as_committed(self) -> Shown:
-        """The pose and parameters as committed, nothing over them."""
+    def _committed_pose(self) -> Shown:
+        """Return the pose and parameters as committed, without run or preview."""
         values = self.model.values()
         return Shown(posed(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names})

@@ -1,4 +1,4 @@
-"""What is seen of the machine: the edited pose, a run's pose over it, a preview over both. Knows no Qt."""
+"""The pose shown of the machine: the edited pose, covered by a run's pose, covered by a preview. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTHING: Mapping[str, float] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A pose that is shown instead of the edited one, and the values that go with it."""
+    """A pose shown instead of the edited one, with the values that belong to it."""
 
     q: Array
     """(nq,) joint coordinates, rad or m."""
@@ -26,61 +26,62 @@ class Moment:
     x: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """States of force elements, by name."""
     words: str = ""
-    """Which moment of which run it is."""
+    """Description of the moment and run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The pose and values that are seen now. Immutable: each verb returns another one."""
+    """The pose and values shown now. Immutable: each method returns a new object."""
 
     edited: Array
-    """(nq,) the pose as committed."""
+    """The committed pose (nq,)."""
     values: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """Values of the independent parameters as committed."""
     run: Moment | None = None
-    """The moment of a run that is looked at."""
+    """The moment of the run that is shown."""
     preview: Moment | None = None
-    """What a drag or a slider shows before it is committed."""
+    """The preview of a drag or a slider before it is committed."""
 
     @property
     def q(self) -> Array:
-        """(nq,) joint coordinates that are seen."""
+        """Joint coordinates (nq,) as shown."""
         above = self.preview or self.run
         return self.edited if above is None else above.q
 
     @property
     def p(self) -> Mapping[str, float]:
-        """Values of the independent parameters that are seen; a preview of some hides those of the run."""
+        """Values of the independent parameters as shown; a preview of parameters hides those of the run."""
         if self.run is None or (self.preview is not None and self.preview.p):
             return self.edited_values
         return {**self.edited_values, **self.run.p}
 
     @property
     def edited_values(self) -> Mapping[str, float]:
-        """Values of the independent parameters of the document, previews included, whatever run is looked at."""
+        """Values of the independent parameters of the document, previews included, regardless of the run shown."""
         return {**self.values, **self.preview.p} if self.preview is not None else self.values
 
     @property
     def x(self) -> Mapping[str, float]:
-        """States of force elements by name, of the run that is seen; empty for a pose at rest."""
+        """States of force elements by name, of the run that is shown; empty if no run is shown."""
         return _NOTHING if self.run is None or self.preview is not None else self.run.x
 
     @property
     def words(self) -> str:
-        """Which moment of a run is seen; "" for a pose at rest."""
+        """Description of the moment of the run that is shown; "" if no run is shown."""
         return "" if self.run is None or self.preview is not None else self.run.words
 
     def previewed(self, q: Array | None = None, p: Mapping[str, float] = _NOTHING) -> Shown:
-        """With a pose (None: as it is) and some parameter values tried. Parameters begin from the edited pose."""
+        """Return a copy with a previewed pose (None: unchanged) and previewed parameters, which start from the edited
+        pose."""
         if q is None:
             q = self.edited if self.preview is None else self.preview.q
         tried = self.preview.p if self.preview is not None else _NOTHING
         return replace(self, preview=Moment(np.array(q, dtype=float), {**tried, **p}))
 
     def following(self, run: Moment | None) -> Shown:
-        """With another moment of a run behind what is previewed; None: the edited pose."""
+        """Return a copy with another moment of a run beneath the preview; None: the edited pose."""
         return replace(self, run=run)
 
     def settled(self) -> Shown:
-        """Without a preview."""
+        """Return a copy without a preview."""
         return self if self.preview is None else replace(self, preview=None)

@@ -1,1 +1,1 @@
-"""How a person wants the program: settings, theme, icons, display units, folders."""
+"""The user's preferences: settings, theme, icons, display units, folders."""

@@ -1,4 +1,5 @@
-"""Angles in what the kernel says, in the unit the person prefers: it speaks in radians, sometimes in both."""
+"""Convert angles in messages of the kernel to the user's preferred unit; the kernel writes radians, sometimes both
+units."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ _IN_DISPLAY_UNITS = re.compile(
     r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
     r"(?P<both> \([^()]*°[^()]*\))?(?![\w·/])"
 )
-"""A number of radians, as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
+"""Pattern of a number in radians, such as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
 
 
 def in_preferred_angles(text: str, degrees: bool) -> str:
-    """The text with its angles in degrees, or in radians alone."""
+    """Return the text with its angles in degrees, or in radians only."""
 
     def said(found: re.Match[str]) -> str:
         rate = found["rate"] or ""
@@ -29,6 +30,6 @@ def in_preferred_angles(text: str, degrees: bool) -> str:
 
 
 def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:
-    """The finding with its angles in degrees, or in radians alone."""
+    """Return the finding with its angles in degrees, or in radians only."""
     text, remedy = (in_preferred_angles(each, degrees) for each in (finding.text, finding.remedy))
     return finding if text == finding.text else dataclasses.replace(finding, text=text, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Letters with dots, as in q̇: in some fonts their dots stand far above the line, where a label cuts them off."""
+"""Dotted letters such as q̇: some fonts place the dot so high that labels cut it off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MARK = QFont.Tag("mark")
 
 
 def rise(font: QFont) -> float:
-    """How far the dot of q̇ is moved above the baseline it is drawn for, in pixels."""
+    """Return how far a font raises the dot of q̇ above its normal position, in pixels."""
     layout = QTextLayout("q\u0307", font)
     layout.beginLayout()
     layout.createLine()
@@ -19,7 +19,8 @@ def rise(font: QFont) -> float:
 
 
 def dotted(font: QFont) -> QFont:
-    """The font with dots where they are seen: without its anchors if these take them out of the line (DejaVu Sans)."""
+    """Return the font with dots in a visible position: mark anchors are switched off where they raise dots out of the
+    line (DejaVu Sans)."""
     made = QFont(font)
     if rise(font) > 0.0:
         made.setFeature(MARK, 0)

@@ -1,4 +1,4 @@
-"""Names of the drawings of elements."""
+"""Icon names of elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viz.drawlist.elements import LOOKS, driven, look_of
 
 
 def icon_of(collection: str, element: Any) -> str:
-    """Name of the drawing of an element; joints, forces, sensors, constraints and drivers show their kind."""
+    """Return the icon name of an element; joints, forces, sensors, constraints and drivers have one for each kind."""
     if collection == "joints":
         return joint_icon(element.kind)
     if collection == "drivers":
@@ -21,7 +21,7 @@ def icon_of(collection: str, element: Any) -> str:
 
 
 def collection_icon(collection: str) -> str:
-    """Name of the drawing that stands for the elements of a collection; that of the model for none."""
+    """Return the icon name of a collection of elements; the model's icon if there is none."""
     return WORDS.get(collection, "model").replace(" ", "_")
 
 
@@ -29,7 +29,7 @@ _COLLECTIONS = {Force: "forces", Sensor: "sensors", Constraint: "constraints"}
 
 
 def option_icon(owner: type, option: str) -> str:
-    """The drawing of an option of an element's choice; '' for most."""
+    """Return the icon name of an option of an element's choice; '' for most."""
     if owner in _COLLECTIONS:
         looks = LOOKS[_COLLECTIONS[owner]]
         return looks[option].kind_icon if option in looks else ""
@@ -37,5 +37,5 @@ def option_icon(owner: type, option: str) -> str:
 
 
 def joint_icon(kind: str) -> str:
-    """The drawing of a kind of joint; the one of joints for a kind without its own."""
+    """Return the icon name of a kind of joint; the general joint icon for a kind without its own."""
     return kind if has_icon(kind) else "joint"

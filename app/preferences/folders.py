@@ -1,4 +1,4 @@
-"""Folders in which the program keeps what lasts, and what to say where one of them cannot be written."""
+"""Folders for persistent data, and the message if one of them is not writable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.errors import listed
 
 
 def reason_against(folder: Path) -> str:
-    """Why nothing can be kept in a folder, which is made if need be; "" if something can."""
+    """Return why a folder cannot be used, creating it if needed; "" if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -23,12 +23,12 @@ def reason_against(folder: Path) -> str:
 
 
 def places() -> dict[str, Path]:
-    """What is kept, and where."""
+    """Return the folders of persistent data, by what they hold."""
     return {"settings": settings.folder(), "recovery copies": settings.recovery_folder()}
 
 
 def obstacle(kept: Mapping[str, Path]) -> str:
-    """What cannot be kept, why, and what to do, in one message; "" if all can."""
+    """Return one message on what cannot be saved, why, and the remedy; "" if everything can."""
     against = {name: reason for name, folder in kept.items() if (reason := reason_against(folder))}
     if not against:
         return ""

@@ -1,4 +1,4 @@
-"""Icons: the SVG files of `resources/icons`, in the colour of the present theme, crisp at every scaling."""
+"""Icons: the SVG files of `resources/icons` in the colour of the current theme, sharp at every scaling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _kept: list[QIconEngine] = []
 
 
 class _Engine(QIconEngine):
-    """Paints the drawing with `currentColor` replaced by the palette's text colour at that moment."""
+    """Paints an SVG with `currentColor` replaced by the palette's current text colour."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class _Engine(QIconEngine):
         self._renderers[color].render(painter, place)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """The drawing on a transparent ground."""
+        """Return the icon on a transparent background."""
         key = size.width(), size.height(), _color(mode)
         if key in self._pictures:
             return self._pictures[key]
@@ -48,7 +48,7 @@ class _Engine(QIconEngine):
         return picture
 
     def clone(self) -> QIconEngine:
-        """A copy that lives as long as the program (Qt does not own engines written in Python)."""
+        """Return a copy that lives as long as the program (Qt does not own engines written in Python)."""
         copy = _Engine(self._text)
         _kept.append(copy)
         return copy
@@ -63,7 +63,8 @@ def _color(mode: QIcon.Mode) -> str:
 
 @cache
 def icon(name: str) -> QIcon:
-    """The icon of a name, e.g. "undo" or "revolute"; an empty one if there is no such drawing. It follows the theme."""
+    """Return the icon of a name, e.g. "undo" or "revolute"; an empty icon if there is no such file. It follows the
+    theme."""
     if not has_icon(name):
         return QIcon()
     engine = _Engine((ICONS / f"{name}.svg").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Colours of modes, in which joints stick, slide and meet their limits: the same in plots and over the timeline."""
+"""Colours of contact and friction states of joints (sticking, sliding, at a limit), shared by plots and timeline."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ OF_MODES = {
     "saturated+": "#cf5247",
     "saturated-": "#a8457a",
 }
-"""Readable on light and dark; what is not named (open, free) is as nothing."""
+"""Colours readable on light and dark backgrounds; other states (open, free) are transparent."""
 
 
 def mode_color(word: str, colors: Colors) -> str:
-    """The colour of a mode, "#rrggbb"."""
+    """Return the colour of a contact or friction state, "#rrggbb"."""
     return OF_MODES.get(word, colors.line)

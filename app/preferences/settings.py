@@ -1,4 +1,4 @@
-"""What the person prefers: units, look, view, recent files. Kept in the platform's own folder."""
+"""The user's preferences: units, theme, view, recent files. Stored in the platform's settings folder."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ VIEW_FLAGS = {
     "dimensions": True,
     "mobility": False,
 }
-"""What the scene may show besides the machine, and whether it does at first."""
+"""Optional contents of the scene, each with its default."""
 
 
 def folder() -> Path:
-    """Folder of the settings file."""
+    """Return the folder of the settings file."""
     return Path(platformdirs.user_config_dir("kinetostat", appauthor=False))
 
 
 def recovery_folder() -> Path:
-    """Folder of the copies that save unsaved work from a crash."""
+    """Return the folder of recovery copies of unsaved work."""
     return Path(platformdirs.user_state_dir("kinetostat", appauthor=False)) / "recovery"
 
 
 class Settings:
-    """Preferences; every change is kept at once and told by `changed(key)`."""
+    """The user's preferences; every change is stored at once and signalled by `changed(key)`."""
 
     changed = Signal(str)
 
@@ -59,7 +59,7 @@ class Settings:
     # ----------------------------------------------------------------------------- any value
 
     def value(self, key: str, default: Any = None) -> Any:
-        """A remembered value (anything JSON can hold), or the default."""
+        """Return a stored value (anything JSON can hold), or the default."""
         if key not in self._texts:
             self._texts[key] = self._store.value(key)
         text = self._texts[key]
@@ -71,23 +71,23 @@ class Settings:
             return default
 
     def remember(self, key: str, value: Any) -> None:
-        """Keep a value (anything JSON can hold) under a key."""
+        """Store a value (anything JSON can hold) under a key."""
         if self.value(key) != value:
             text = self._texts[key] = json.dumps(value)
             self._store.setValue(key, text)
             self.changed.emit(key)
 
     def bytes(self, key: str) -> QByteArray | None:
-        """Remembered bytes, such as the arrangement of the docks."""
+        """Return stored bytes, such as the arrangement of the docks; None if there are none."""
         value = self._store.value(key)
         return value if isinstance(value, QByteArray) else None
 
     def remember_bytes(self, key: str, value: QByteArray) -> None:
-        """Keep bytes under a key."""
+        """Store bytes under a key."""
         self._store.setValue(key, value)
 
     def forget(self, key: str) -> None:
-        """Drop a key and everything below it."""
+        """Delete a key and all keys below it."""
         self._store.remove(key)
         self._texts.clear()
 
@@ -99,7 +99,7 @@ class Settings:
 
     @property
     def degrees(self) -> bool:
-        """Angles are shown in degrees (else radians)."""
+        """True if angles are shown in degrees (else radians)."""
         return bool(self.value("units/degrees", True))
 
     @degrees.setter
@@ -108,7 +108,7 @@ class Settings:
 
     @property
     def millimetres(self) -> bool:
-        """Lengths are shown in millimetres (else metres)."""
+        """True if lengths are shown in millimetres (else metres)."""
         return bool(self.value("units/millimetres", False))
 
     @millimetres.setter
@@ -116,13 +116,13 @@ class Settings:
         self.remember("units/millimetres", bool(on))
 
     def display(self, dimension: str) -> Display:
-        """Symbol and factor in which a dimension is shown (shown = SI / factor)."""
+        """Return the unit symbol and factor in which a dimension is shown (shown = SI / factor)."""
         from core.model.units.units import display
 
         return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
 
     def shown(self, value: float, dimension: str) -> str:
-        """A value in the preferred unit, e.g. "30.0°" or "0.500 m"."""
+        """Return a value as text in the preferred unit, e.g. "30.0°" or "0.500 m"."""
         from core.model.formula.numerals import readable
 
         unit = self.display(dimension)
@@ -134,7 +134,7 @@ class Settings:
         return f"{readable(number)}{gap}{unit.symbol}"
 
     def in_display_units(self, text: str) -> str:
-        """What the kernel says, with its angles in the preferred unit."""
+        """Return a text of the kernel with its angles in the preferred unit."""
         from app.preferences.display_units import in_preferred_angles
 
         return in_preferred_angles(text, self.degrees)
@@ -143,7 +143,7 @@ class Settings:
 
     @property
     def look(self) -> str:
-        """ "system", "light" or "dark"."""
+        """The theme: "system", "light" or "dark"."""
         look = self.value("look", "system")
         return look if look in ("system", "light", "dark") else "system"
 
@@ -152,18 +152,18 @@ class Settings:
         self.remember("look", look)
 
     def flag(self, name: str) -> bool:
-        """Whether the scene shows one of `VIEW_FLAGS`."""
+        """Return True if the scene shows one of `VIEW_FLAGS`."""
         return bool(self.value(f"view/{name}", VIEW_FLAGS[name]))
 
     def set_flag(self, name: str, on: bool) -> None:
-        """Show one of `VIEW_FLAGS` in the scene, or not."""
+        """Show or hide one of `VIEW_FLAGS` in the scene."""
         self.remember(f"view/{name}", bool(on))
 
     # ----------------------------------------------------------------------------- files
 
     @property
     def keeps_older(self) -> bool:
-        """Saving keeps the version before it as name.kst~."""
+        """True if saving keeps the previous version as name.kst~."""
         return bool(self.value("files/older", True))
 
     @keeps_older.setter
@@ -172,7 +172,7 @@ class Settings:
 
     @property
     def shows_hands(self) -> bool:
-        """A hand shows how a tool is used when it is taken for the first time."""
+        """True if an animated hand demonstrates a tool when it is first chosen."""
         return bool(self.value("hands", True))
 
     @shows_hands.setter
@@ -181,15 +181,15 @@ class Settings:
 
     @property
     def recent(self) -> tuple[Path, ...]:
-        """Files opened lately that still exist, newest first."""
+        """Recently opened files that still exist, newest first."""
         return tuple(path for path in map(Path, self.value("recent", [])) if path.is_file())
 
     def add_recent(self, path: str | Path) -> None:
-        """Put a file on top of the recent ones."""
+        """Put a file at the top of the recent files."""
         new = str(Path(path).resolve())
         kept = [new, *(old for old in self.value("recent", []) if old != new)]
         self.remember("recent", kept[:RECENT_LIMIT])
 
     def clear_recent(self) -> None:
-        """Forget all recent files."""
+        """Clear the list of recent files."""
         self.remember("recent", [])

@@ -1,4 +1,4 @@
-"""Light and dark: palette and style sheet. Follows the system unless the person chose otherwise."""
+"""Light and dark themes: palette and style sheet. Follows the system unless the user chose a theme."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.later import dataclass
 
 @dataclass(frozen=True)
 class Colors:
-    """The colours of one look, as "#rrggbb"."""
+    """The colours of one theme, as "#rrggbb"."""
 
     window: str
     base: str
@@ -74,7 +74,7 @@ ROLES = {
     "accent": "highlight",
     "hover": "midlight",
 }
-"""In style sheets the colours are roles of `palette`, so that the sheet is the same in every look."""
+"""Style sheets use the palette's colour roles, so that one sheet serves every theme."""
 
 SHEET = """
 QMainWindow::separator {{ background: {line}; width: 1px; height: 1px; }}
@@ -133,12 +133,12 @@ QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 
 
 MOST = 40
-"""Widgets of a part of the window that takes the colours of another look at once."""
+"""Number of widgets in a part of the window that changes its colours at once."""
 SCENE = "QOpenGLWidget"
 
 
 class Theme:
-    """The look of the whole program; `changed("light" | "dark")` when it switches."""
+    """The theme of the whole program; emits `changed("light" | "dark")` when it switches."""
 
     changed = Signal(str)
 
@@ -150,17 +150,17 @@ class Theme:
         self._life = Lifetime()
         self._life.listen(
             (QGuiApplication.styleHints().colorSchemeChanged, self._system_changed),
-            (settings.changed, self._settings_changed),
+            (settings.changed, self._setting_changed),
         )
         self.refresh()
 
     @property
     def colors(self) -> Colors:
-        """The colours now in use."""
+        """The colours in use."""
         return PALETTES[self.name]
 
     def refresh(self) -> None:
-        """Take the look from the settings and the system."""
+        """Take the theme from the settings and the system."""
         name = wanted_look(self._settings)
         if name == self.name:
             return
@@ -172,26 +172,26 @@ class Theme:
         self.changed.emit(name)
 
     def put_on(self) -> None:
-        """Give the program its style sheet, once its window is put together: from then on Qt looks a widget's style up
-        each time that one it is in is put into another, which takes longer than making the widgets."""
+        """Apply the style sheet once the window is assembled: afterwards, each time a widget changes its parent, Qt
+        looks up its styles again, which takes longer than making the widget."""
         if application().styleSheet() != SHEET:
             application().setStyleSheet(SHEET)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from settings and system."""
         self._life.close()
 
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
         self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _setting_changed(self, key: str) -> None:
         if key == "look":
             self.refresh()
 
 
 def dress(app: QApplication) -> None:
-    """Have the style sheet find the colours of a new palette: part by part of what is seen, and then of what is hidden,
-    in slices. A part is painted once it has its colours.
+    """Repaint widgets in the colours of a new palette: visible parts first, then hidden ones, in time slices. A part is
+    painted once it has its colours.
 
     Qt remembers the colours that it found for a widget until that is polished. Setting the sheet anew would polish each
     as often as there are widgets around it.
@@ -224,7 +224,7 @@ def dress(app: QApplication) -> None:
 
 
 def _parts(window: QWidget) -> list[QWidget]:
-    """What is seen of a window, in parts of a few widgets; not the scene and what it is in."""
+    """Return the visible parts of a window, a few widgets each, without the scene and its parents."""
     found: list[QWidget] = []
     for child in window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
         if child.isVisible() and not child.isWindow() and not child.inherits(SCENE):
@@ -235,24 +235,24 @@ def _parts(window: QWidget) -> list[QWidget]:
 
 
 def application() -> QApplication:
-    """The running application."""
+    """Return the running QApplication."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app
 
 
 def wanted_look(settings: Settings) -> str:
-    """The look that the person chose, or that of the system: "dark" or "light"."""
+    """Return the theme that the user chose, or that of the system: "dark" or "light"."""
     return system_look() if settings.look == "system" else settings.look
 
 
 def system_look() -> str:
-    """The look of the system, "dark" or "light"."""
+    """Return the theme of the system, "dark" or "light"."""
     return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
 def palette(colors: Colors) -> QPalette:
-    """The Qt palette of a look."""
+    """Return the Qt palette of a theme."""
     role, group = QPalette.ColorRole, QPalette.ColorGroup
     table = {
         role.Window: colors.window,

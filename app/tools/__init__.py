@@ -1,4 +1,5 @@
-"""Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
+"""Mouse tools of the viewport. Each gesture is a generator: started by a press, resumed at every move, ended by one
+commit."""
 
 from app.tools import connect, measure, move, pull, selection, target_curve
 from app.tools.draw import tool as draw
@@ -6,7 +7,7 @@ from app.viewport.gestures import Tool
 from app.viewport.stage import Stage
 
 DRAG = ((0.35, 0.62, False), (0.42, 0.5, True), (0.52, 0.42, True), (0.62, 0.45, True))
-"""The way of a hand that drags."""
+"""Path of the demonstration hand for dragging."""
 TWO_POINTS = ((0.3, 0.6, False), (0.4, 0.45, True), (0.6, 0.45, True))
 FOUR_POINTS = ((0.28, 0.66, False), (0.36, 0.62, True), (0.42, 0.42, True), (0.6, 0.38, True), (0.66, 0.62, True))
 STROKE = ((0.3, 0.5, True), (0.42, 0.36, True), (0.58, 0.4, True), (0.55, 0.58, True), (0.4, 0.62, True))
@@ -61,6 +62,6 @@ TOOLS: dict[str, Tool[Stage]] = {
         "measure", measure.EXPECTS, measure.press, measure.hover, measure.leave, handles=False, hand=TWO_POINTS
     ),
 }
-"""What the left button can do, by id."""
+"""The tools of the left mouse button, by id."""
 
 __all__ = ["TOOLS"]

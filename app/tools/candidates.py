@@ -1,4 +1,4 @@
-"""What may be meant under the pointer: origins of frames and joints, marked points, holes, edges, corners, faces.
+"""Candidates under the pointer: origins of frames and joints, named points, holes, edges, corners, faces.
 
 The likeliest comes first: what the pointer is on within a few pixels, then the axis of a hole or cylinder, then the
 surface; what is left of the thing under the pointer follows, for Tab.
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SNAP = 10.0
-"""Pixels (at 100 %) within which a point of the body under the pointer is meant, not the surface."""
+"""Pixels (at 100 %) within which the pointer snaps to a point of the body instead of its surface."""
 EDGE = 6.0
-"""Pixels within which an edge is meant."""
+"""Pixels within which the pointer snaps to an edge."""
 PARALLEL = 0.999
-"""Cosine of the angle up to which a cylinder lies as the joint does that carries it."""
+"""Cosine of the angle up to which a cylinder counts as parallel to its body's joint axis."""
 STANDS = 0.9
-"""Cosine of the angle to a face's normal from which an axis counts as standing on it."""
+"""Cosine of the angle to a face's normal up to which an axis counts as perpendicular to the face."""
 SAME_PLACE = 1e-9
-"""m: places nearer than this are one."""
+"""m: points nearer than this coincide."""
 
 
 class Spot(NamedTuple):
-    """A place that may be meant: (3,) m, world; a name if something is there already, else a body to which it belongs.
+    """A candidate point (3,) m, world: with the name of an existing element there, or else the body it lies on.
 
     direction : (3,) that of a joint there, if it has one
     """
@@ -52,7 +52,7 @@ class Spot(NamedTuple):
     direction: Array | None = None
 
     def same(self, other: Spot) -> bool:
-        """Whether they cannot be told apart."""
+        """Return True if two spots are indistinguishable."""
         turned = (self.direction is None) == (other.direction is None)
         if turned and self.direction is not None and other.direction is not None:
             turned = abs(float(self.direction @ other.direction)) > PARALLEL
@@ -60,7 +60,7 @@ class Spot(NamedTuple):
 
 
 class Under:
-    """The thing under the pointer, and all that may be meant by pointing at it.
+    """The element under the pointer, and all candidate points there.
 
     junctions : whether their places count; turned : whether a joint is to be made, so that axes matter
     """
@@ -71,15 +71,15 @@ class Under:
         self.hit = view.scene.pick(pointer.x, pointer.y)
         self.ref = Ref(*self.hit.ref) if self.hit is not None and self.hit.ref is not None else None
         self.body = body_of(view, self.ref)
-        self.spots = tuple(self._found())
+        self.spots = tuple(self._all_candidates())
 
     @property
     def normal(self) -> tuple[float, float, float] | None:
-        """That of the surface under the pointer, world."""
+        """Outward normal of the surface under the pointer, world."""
         return None if self.hit is None else vector_without_noise(self.hit.normal)
 
     def pick(self, number: int, taken: Sequence[str]) -> Pick | None:
-        """One of them as pointed at; names of new frames are none of those that are taken."""
+        """Return a pick of the candidate with a number; names of new frames avoid those in `taken`."""
         if not self.spots:
             return None
         spot, session = self.spots[number % len(self.spots)], self._view.session
@@ -87,36 +87,37 @@ class Under:
         direction = None if spot.direction is None else vector_without_noise(spot.direction)
         return dataclasses.replace(found, normal=self.normal, direction=direction, word=spot.word)
 
-    def _found(self) -> Iterator[Spot]:
-        """All of them, each once."""
+    def _all_candidates(self) -> Iterator[Spot]:
+        """Yield all candidates, each once."""
         if self.ref is not None and self.ref.collection == "junctions":
             if self._junctions:
                 yield Spot("", np.array(pick_of(self._view.session, self.ref.name).place), name=self.ref.name)
             return
         known: list[Spot] = []
-        for spot in (*self._near(), *self._surface()):
+        for spot in (*self._nearby_points(), *self._surface_spots()):
             if not any(spot.same(other) for other in known):
                 known.append(spot)
                 yield spot
 
     # ------------------------------------------------------------------------------- what is near
 
-    def _near(self) -> list[Spot]:
-        """Origins, marked points, corners, edges, circles on which the pointer is, the nearest of each sort first."""
+    def _nearby_points(self) -> list[Spot]:
+        """Return origins, named points, corners, edges and circles near the pointer, the nearest of each kind first."""
         snap, edge = SNAP * self._pointer.scale, EDGE * self._pointer.scale
         found: list[Spot] = []
-        for some in (self._origins(), self._joints(), self._landmarks()):
-            table = [(self._away(spot.place), spot) for spot in some]
+        for some in (self._origin_spots(), self._joint_spots(), self._landmark_spots()):
+            table = [(self._pixel_distance(spot.place), spot) for spot in some]
             found += [spot for away, spot in sorted(table, key=lambda row: row[0]) if away < snap]
         rows: list[tuple[float, Spot]] = []
-        for spot, outline in self._features:
-            away, on = self._away(spot.place), self._away_from(outline)
+        for spot, outline in self._surface_features:
+            away, on = self._pixel_distance(spot.place), self._pixel_distance_to_line(outline)
             if spot.word in ("corner", "edge", "circle") and (away < snap or on < edge):
                 rows.append((away if away < snap else snap + on, spot))
         return found + [spot for _, spot in sorted(rows, key=lambda row: row[0])]
 
-    def _origins(self) -> Iterator[Spot]:
-        """Those of bodies, frames and junctions; of the body under the pointer, if there is one."""
+    def _origin_spots(self) -> Iterator[Spot]:
+        """Yield the origins of bodies, frames and junctions; only those of the body under the pointer, if
+        there is one."""
         model, known = self._view.session.model.expanded, poses(self._view.session)
         names = [*(frame.name for frame in model.frames), *(body.name for body in model.bodies)]
         if self._junctions:
@@ -125,8 +126,8 @@ class Under:
             if self.body is None or model.carrier(name).name == self.body:
                 yield Spot("", known[name][:3, 3], name=name)
 
-    def _joints(self) -> Iterator[Spot]:
-        """Origins of the joints on the body under the pointer, each with its axis."""
+    def _joint_spots(self) -> Iterator[Spot]:
+        """Yield the origins of the joints on the body under the pointer, each with its axis."""
         session, model = self._view.session, self._view.session.model.expanded
         on, known = self.body or WORLD, session.mech.joint_poses(session.q, p=session.p)
         values = model.values(session.p)
@@ -138,17 +139,17 @@ class Under:
             axis = X_W[:3, :3] @ unit(numbers(joint.axis, values)) if "axis" in joint.info.uses else None
             yield Spot(f"joint {joint.name}", X_W[:3, 3], body=on, direction=axis)
 
-    def _landmarks(self) -> Iterator[Spot]:
-        """Middles, ends and faces of the body's shapes."""
+    def _landmark_spots(self) -> Iterator[Spot]:
+        """Yield the centres, ends and face centres of the body's shapes."""
         for point in landmarks_of(self._view.session, self.body or WORLD):
             yield Spot("", point, body=self.body or WORLD)
 
-    def _away(self, place: Array) -> float:
-        """Pixels from the pointer to where a place (3,) is seen."""
+    def _pixel_distance(self, place: Array) -> float:
+        """Return the distance in pixels from the pointer to the projection of a point (3,)."""
         return float(np.hypot(*np.subtract(self._view.scene.project(place), (self._pointer.x, self._pointer.y))))
 
-    def _away_from(self, outline: Array) -> float:
-        """Pixels from the pointer to a line through places (n, 3)."""
+    def _pixel_distance_to_line(self, outline: Array) -> float:
+        """Return the distance in pixels from the pointer to the projection of a line through points (n, 3)."""
         if len(outline) < 2:
             return np.inf
         seen = np.array([self._view.scene.project(place) for place in outline]) - (self._pointer.x, self._pointer.y)
@@ -160,10 +161,11 @@ class Under:
     # ------------------------------------------------------------------------------- what is hit
 
     @cached_property
-    def _features(self) -> list[tuple[Spot, Array]]:
-        """What is meant by the surface that was hit, with the lines along which one points at it, world."""
+    def _surface_features(self) -> list[tuple[Spot, Array]]:
+        """Return the features of the surface under the pointer, each with the outline (n, 3) near which it is picked,
+        world."""
         hit = self.hit
-        if hit is None or hit.form is None or hit.pose is None or self.body is None or not _is_solid(hit):
+        if hit is None or hit.form is None or hit.pose is None or self.body is None or not _is_real_shape(hit):
             return []
         from viz.meshes.surface_features import features
 
@@ -175,11 +177,11 @@ class Under:
             found.append((spot, each.outline @ X[:3, :3].T + X[:3, 3]))
         return found
 
-    def _surface(self) -> Iterator[Spot]:
-        """The axis of a hole or cylinder, the point of the surface, and what else the face has."""
-        found = [spot for spot, _ in self._features]
+    def _surface_spots(self) -> Iterator[Spot]:
+        """Yield the axis of a hole or cylinder, the surface point, and the other features of the face."""
+        found = [spot for spot, _ in self._surface_features]
         axes = [spot for spot in found if spot.word in ("hole", "cylinder")]
-        first = bool(axes) and self._means_axis(axes[0])
+        first = bool(axes) and self._picks_axis(axes[0])
         yield from axes if first else ()
         if self.hit is not None and self.body is not None:
             yield Spot("", np.asarray(self.hit.position), body=self.body)
@@ -189,9 +191,9 @@ class Under:
         yield from (spot for spot in found if spot.word == "face")
         yield from (spot for spot in found if spot.word == "circle")
 
-    def _means_axis(self, axis: Spot) -> bool:
-        """Whether by the side of a hole or cylinder its axis is meant: a bar that turns about another axis is just hit
-        somewhere."""
+    def _picks_axis(self, axis: Spot) -> bool:
+        """Return True if pointing at the side of a hole or cylinder should pick its axis; False for a bar whose joint
+        turns about another axis."""
         if axis.word == "hole":
             return True
         carrier = direction_at(self._view.session, Pick(axis.body))
@@ -199,16 +201,16 @@ class Under:
         return self._turned and (carrier is None or abs(float(carrier @ axis.direction)) > PARALLEL)
 
 
-def _is_solid(hit: Hit) -> bool:
-    """Whether a shape of a body was hit, drawn as it is."""
+def _is_real_shape(hit: Hit) -> bool:
+    """Return True if the hit is on a shape of a body that is drawn in its true form."""
     assert hit.pose is not None
     own = hit.ref is not None and hit.ref[0] == "bodies"
     return own and bool(np.allclose(hit.pose[:3, :3] @ hit.pose[:3, :3].T, np.eye(3), atol=1e-9))
 
 
 class Face(NamedTuple):
-    """A flat face of a body. X_WF : (4, 4) world ← its axes: along its longest edge, else the body's first axis that
-    does not stand on it; the other; outward; at its middle. outlines : (n, 3) each, m, world"""
+    """A flat face of a body. X_WF : (4, 4) world ← axes of the face: x along its longest edge, else along the body's
+    first axis that is not normal to it; z outward; origin at its centre. outlines : (n, 3) each, m, world"""
 
     body: str
     X_WF: Array
@@ -216,10 +218,10 @@ class Face(NamedTuple):
 
 
 def face_under(view: Stage, pointer: Pointer) -> Face | None:
-    """The flat face under the pointer; None where there is none."""
+    """Return the flat face under the pointer; None if there is none."""
     hit = view.scene.pick(pointer.x, pointer.y)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    if hit is None or body is None or hit.form is None or hit.pose is None or not _is_solid(hit):
+    if hit is None or body is None or hit.form is None or hit.pose is None or not _is_real_shape(hit):
         return None
     from viz.meshes.surface_features import flat_face
 
@@ -241,7 +243,7 @@ def face_under(view: Stage, pointer: Pointer) -> Face | None:
 
 
 def body_of(view: Stage, ref: Ref | None) -> str | None:
-    """The body (or the ground) an element under the pointer belongs to."""
+    """Return the body (or the ground) to which an element under the pointer belongs."""
     if ref is None:
         return None
     model = view.session.model.expanded

@@ -1,4 +1,4 @@
-"""The connect tool: point at two things (or one) and they are connected by what was chosen: a spring, a rod, a sensor …
+"""The connect tool: pick two points (or one) to connect them by the chosen element: a spring, a rod, a sensor …
 
 Chosen from the toolbar it asks after two points what is to be made; chosen through the menu Add it knows already.
 """
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 JOINTS = "joint: R revolute, P prismatic, S spherical, U universal, L cylindrical, W fixed"
 EXPECTS = f"Click two points · {JOINTS} · Tab: next place · Esc ends"
 STEADY = 4.0
-"""Pixels (at 100 %) within which the pointer may tremble while Tab goes through what is under it."""
+"""Pixels (at 100 %) that the pointer may move while Tab cycles through the candidates under it."""
 ORDER = ("first", "second", "third")
 MENU = (
     "spring_damper",
@@ -70,7 +70,7 @@ MENU = (
     "joint_cylindrical",
     "joint_fixed",
 )
-"""What two points can be connected by, as the tool asks."""
+"""Elements that can connect two points, as offered in the menu."""
 AXIS = 40.0
 """Half the length of a joint's axis at the pointer, pixels (at 100 %)."""
 LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal", "l": "cylindrical", "w": "fixed"}
@@ -78,36 +78,36 @@ LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal"
 DIRECTIONS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 NO_KEY = Qt.KeyboardModifier.NoModifier
 KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
-"""Letter → direction of the axis of a joint at the next point, or that it is turned round."""
+"""Letter → direction of the joint axis at the next point, or reversal of the axis."""
 
 
 @dataclass
 class Asking:
-    """What is to be made, and what was pointed at until now."""
+    """The connection in progress and the points picked so far."""
 
     connection: Connection | None = None
     picks: tuple[Pick, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
     life: Lifetime = field(default_factory=Lifetime)
-    """What it listens to: the selection and the row of the ground, in the model tree, and edits."""
+    """Connections to the selection and the ground row in the model tree, and to edits."""
     document: int = 0
-    """The document in which it was asked."""
+    """The document in which the connection was started."""
     bar: JoiningBar | None = None
     flipped: bool = False
-    """Whether the axes of the two points meet the other way round."""
+    """True if the axes of the two points meet in opposite directions."""
     meant: str = ""
-    """The word of the direction that was chosen for the next point; "" for what is there."""
+    """Name of the axis direction chosen for the next point; "" for that of the feature there."""
     choice: int = 0
-    """Which of the places under the pointer is meant; counted on by Tab."""
+    """Number of the candidate under the pointer; Tab increments it."""
     several: int = 0
-    """How many there are."""
+    """Number of candidates."""
     tabbed: tuple[float, float] = (0.0, 0.0)
-    """The pixel at which the pointer is while they are gone through."""
+    """Pixel of the pointer while Tab cycles through candidates."""
 
     @property
     def wants(self) -> tuple[str, ...]:
-        """What is still to be pointed at."""
+        """The picks still needed."""
         every = self.connection.wants if self.connection is not None else ("point", "point")
         return every[len(self.picks) :]
 
@@ -116,14 +116,14 @@ _asking: WeakKeyDictionary[Stage, Asking] = WeakKeyDictionary()
 
 
 def asking(view: Stage) -> Asking:
-    """The question in progress in a viewport."""
+    """Return the connection in progress in a viewport."""
     return _asking.setdefault(view, Asking())
 
 
 def arm(view: Stage, connection: Connection | None) -> None:
-    """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
+    """Start picking the points of a connection; a suitable selection counts as the first pick."""
     view.gestures.choose("connect")
-    _listen_no_more(view)
+    _stop_listening(view)
     session, known = view.session, ReferenceType(view)
     state = _asking[view] = Asking(connection, document=session.document)
     state.life.listen(
@@ -131,26 +131,26 @@ def arm(view: Stage, connection: Connection | None) -> None:
         (session.grounded, _ground_listener(known, state)),
         (session.changed, _edit_listener(known, state)),
     )
-    first = _selected(view, state.wants[0])
+    first = _selected_pick(view, state.wants[0])
     if first is not None:
-        _take(view, first)
+        _add_pick(view, first)
     else:
-        _say(view)
+        _show_prompt(view)
 
 
 def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], None]:
-    """Answers what is selected, once the selection is over."""
+    """Return a listener that takes the selection as a pick, once the selection has changed."""
 
     def heard(_selection: object) -> None:
         view = known()
         if view is not None:
-            QTimer.singleShot(0, view.widget, lambda: _chosen_elsewhere(view, state))
+            QTimer.singleShot(0, view.widget, lambda: _take_tree_selection(view, state))
 
     return heard
 
 
 def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[], None]:
-    """Answers with the ground, at the world's origin, where a point of it may be meant."""
+    """Return a listener that picks the ground at the world's origin, if a ground point is permitted."""
 
     def heard() -> None:
         view = known()
@@ -159,13 +159,14 @@ def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[],
         several = len(state.wants) + len(state.picks) > 1
         fits = state.wants[0] == "point" or (state.wants[0] == "frame" and several)
         if fits and WORLD not in [pick.name for pick in state.picks]:
-            _take(view, pick_of(view.session, WORLD))
+            _add_pick(view, pick_of(view.session, WORLD))
 
     return heard
 
 
 def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[State, State], None]:
-    """Follows what was pointed at: renamed it is still meant, deleted it is asked for again."""
+    """Return a listener that updates picks after edits: renamed elements stay picked, deleted ones must be picked
+    again."""
 
     def heard(old: State, new: State) -> None:
         view = known()
@@ -185,13 +186,13 @@ def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[Stat
             return
         if state.menu is not None:
             state.menu.close()
-        view.session.message.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: point again.")
-        _say(view)
+        view.session.message.emit("hint", f"{_names_text(gone)} {'is' if len(gone) == 1 else 'are'} gone: pick again.")
+        _show_prompt(view)
 
     return heard
 
 
-def _listed(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     return " and ".join(f"“{name}”" for name in names)
 
 
@@ -201,20 +202,20 @@ def _show_picks(view: Stage, state: Asking) -> None:
     view.annotations.update()
 
 
-def _chosen_elsewhere(view: Stage, state: Asking) -> None:
-    """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
-    pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
+def _take_tree_selection(view: Stage, state: Asking) -> None:
+    """Count an element selected in the model tree as a pick, if one is needed and it is not picked already."""
+    pick = _selected_pick(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
     if pick is not None and pick.name not in [each.name for each in state.picks]:
-        _take(view, pick)
+        _add_pick(view, pick)
 
 
-def _listen_no_more(view: Stage) -> None:
+def _stop_listening(view: Stage) -> None:
     state = _asking.get(view)
     if state is not None:
         state.life.close()
 
 
-def _selected(view: Stage, want: str) -> Pick | None:
+def _selected_pick(view: Stage, want: str) -> Pick | None:
     ref = view.session.selection
     if ref is None:
         return None
@@ -224,7 +225,7 @@ def _selected(view: Stage, want: str) -> Pick | None:
     return pick_of(view.session, ref.name) if want in ("point", "frame") and ref.collection in places else None
 
 
-def _say(view: Stage) -> None:
+def _show_prompt(view: Stage) -> None:
     state = asking(view)
     title = state.connection.title if state.connection is not None else "Connect"
     want = state.wants[0]
@@ -233,7 +234,7 @@ def _say(view: Stage) -> None:
     words = {
         "point": f"{order}point: a body, frame, junction, or the ground",
         "joint": f"{order}joint{either}",
-        "frame": f"{order}{_frames(state)}",
+        "frame": f"{order}{_frame_prompt(state)}",
         "sensor": f"sensor{either}",
     }[want]
     keys = ""
@@ -244,16 +245,16 @@ def _say(view: Stage) -> None:
     view.say(f"{title}: click the {words}{keys} · Esc ends")
 
 
-def _frames(state: Asking) -> str:
+def _frame_prompt(state: Asking) -> str:
     several = len(state.wants) + len(state.picks) > 1
     return "point: a body, a frame, or the ground" if several else "body or frame"
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """A click points at something; a drag orbits."""
+    """Pick on a click; orbit on a drag."""
     if view.press_cube(pointer):
         return
-    _asked_in_vain(view, asking(view))
+    _restart_if_unanswered(view, asking(view))
     if (yield from clicked(view, pointer)) and asking(view).wants:  # else the last answer is being made
         at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
         asking(view).at = view.widget.mapToGlobal(at)
@@ -261,17 +262,17 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         if pick is None:
             view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
         else:
-            _take(view, pick)
+            _add_pick(view, pick)
 
 
 def under(view: Stage, pointer: Pointer) -> Pick | None:
-    """What is meant under the pointer, of the kind that is asked for; of several the one that Tab chose."""
+    """Return the candidate of the required kind under the pointer; of several, the one chosen by Tab."""
     state, want = asking(view), asking(view).wants[0]
     if want in ("joint", "sensor"):
         hit = view.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
         if want == "joint":
-            return _joint(view, ref)
+            return _joint_pick(view, ref)
         return Pick(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
     if np.hypot(pointer.x - state.tabbed[0], pointer.y - state.tabbed[1]) > STEADY * pointer.scale:
         state.choice, state.tabbed = 0, (pointer.x, pointer.y)
@@ -281,7 +282,7 @@ def under(view: Stage, pointer: Pointer) -> Pick | None:
 
 
 def pointed(view: Stage, pointer: Pointer) -> Pick | None:
-    """What is meant under the pointer, with the direction that a joint would have there."""
+    """Return the candidate under the pointer, with the axis that a joint would have there."""
     pick, state = under(view, pointer), asking(view)
     if pick is None or not state.meant:
         return pick
@@ -290,12 +291,12 @@ def pointed(view: Stage, pointer: Pointer) -> Pick | None:
 
 
 def _makes_joint(state: Asking) -> bool:
-    """Whether two points are asked for between which a joint may be made."""
+    """Return True if two points are being picked between which a joint may be made."""
     return state.connection is None or bool(state.connection.joint)
 
 
 def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
-    """(3,) the axis in the world that a joint at a point would have, and what it is."""
+    """Return the axis (3,) in the world that a joint at a point would have, and a description of the axis."""
     state = asking(view)
     if pick.direction is not None:
         return np.array(pick.direction), pick.word or state.meant
@@ -307,8 +308,8 @@ def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
     return (np.array(pick.normal), "normal") if pick.normal is not None else (np.array((0.0, 0.0, 1.0)), "z")
 
 
-def _joint(view: Stage, ref: Ref | None) -> Pick | None:
-    """The joint under the pointer, or the one that carries the body under it."""
+def _joint_pick(view: Stage, ref: Ref | None) -> Pick | None:
+    """Return the joint under the pointer, or the joint that carries the body under it."""
     if ref is None:
         return None
     if ref.collection == "joints":
@@ -318,51 +319,51 @@ def _joint(view: Stage, ref: Ref | None) -> Pick | None:
     return Pick(carrier.name, what="joint") if carrier is not None else None
 
 
-def _take(view: Stage, pick: Pick) -> None:
-    """One more thing was pointed at; with the last one the connection is made."""
+def _add_pick(view: Stage, pick: Pick) -> None:
+    """Add a pick; the last one creates the connection."""
     state = asking(view)
     state.picks = (*state.picks, pick)
     _show_picks(view, state)
     if state.wants:
-        _say(view)
+        _show_prompt(view)
         return
-    last = (lambda: _ask(view)) if state.connection is None else (lambda: _finish(view))
+    last = (lambda: _ask_connection(view)) if state.connection is None else (lambda: _make_connection(view))
     if view.gestures.running:
         QTimer.singleShot(0, view.widget, last)  # once the click is over: another tool is chosen then
     else:
         last()
 
 
-def _finish(view: Stage) -> None:
+def _make_connection(view: Stage) -> None:
     state = asking(view)
     connection = state.connection
     if connection is None or state.wants:
         return
     picks = present(view.session, state.picks)
-    if connection.joint and not _same(picks):
+    if connection.joint and not _are_on_one_body(picks):
         on_bodies = tuple(pick.on_body for pick in picks)
         gap = gap_of(view.session, connection.joint, on_bodies, state.flipped)
         if not gap.closed:
-            _ask_how(view, on_bodies, gap)
+            _ask_joining(view, on_bodies, gap)
             return
     view.gestures.choose("select")  # also forgets the question
     connection.build(view.session, picks)
     view.update()
 
 
-def _same(picks: tuple[Pick, ...]) -> bool:
-    """Whether both points are on one body: a joint cannot connect it with itself, which is told."""
+def _are_on_one_body(picks: tuple[Pick, ...]) -> bool:
+    """Return True, with a message, if both points are on one body, which a joint cannot connect to itself."""
     return len({pick.on_body.name for pick in picks}) == 1
 
 
-def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
-    """The two points of a joint are apart: assemble, join here, or leave apart."""
+def _ask_joining(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
+    """Ask how to join two points that are apart: assemble, join in the present pose, or leave the joint open."""
     state = asking(view)
     assert state.connection is not None
     view.annotations.value = ""
     bar = state.bar = joining_bar(view, state.connection.joint, picks, gap, state.flipped)
     if bar is None:
-        _back(view, state)
+        _ask_second_point_again(view, state)
         return
 
     def done(outcome: Outcome | None) -> None:
@@ -370,7 +371,7 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
             return
         state.bar = None
         if outcome is None:
-            _back(view, state)
+            _ask_second_point_again(view, state)
             return
         view.gestures.choose("select")
         outcome.take(view.session)
@@ -379,15 +380,15 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
     bar.ask(state.at if not state.at.isNull() else QCursor.pos(), done)
 
 
-def _back(view: Stage, state: Asking) -> None:
-    """Nothing was chosen: the second point is asked for again."""
+def _ask_second_point_again(view: Stage, state: Asking) -> None:
+    """Ask for the second point again after the menu was closed without a choice."""
     state.picks = state.picks[:-1]
     _show_picks(view, state)
-    _say(view)
+    _show_prompt(view)
 
 
-def _ask(view: Stage) -> None:
-    """Two points are known: ask what is to be between them."""
+def _ask_connection(view: Stage) -> None:
+    """Ask by which element to connect the two picked points."""
     state = asking(view)
     menu = state.menu = QMenu(view.widget)
     for name in MENU:
@@ -395,26 +396,26 @@ def _ask(view: Stage) -> None:
             menu.addSeparator()
             continue
         each = CONNECTIONS[name]
-        menu.addAction(icon(each.icon), each.title, lambda each=each: _choose(view, each))
-    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view.widget, lambda: _asked_in_vain(view, state)))
+        menu.addAction(icon(each.icon), each.title, lambda each=each: _choose_connection(view, each))
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view.widget, lambda: _restart_if_unanswered(view, state)))
     menu.popup(state.at)
 
 
-def _asked_in_vain(view: Stage, state: Asking) -> None:
-    """The menu was closed: if nothing was chosen from it, the next click is a first point again."""
+def _restart_if_unanswered(view: Stage, state: Asking) -> None:
+    """Start again with the first point if the menu was closed without a choice."""
     if _asking.get(view) is state and state.connection is None and not state.wants:
         state.picks = ()
         view.annotations.clear()
-        _say(view)
+        _show_prompt(view)
 
 
-def _choose(view: Stage, connection: Connection) -> None:
+def _choose_connection(view: Stage, connection: Connection) -> None:
     asking(view).connection = connection
-    _finish(view)
+    _make_connection(view)
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what a click would mean, and draw the line to it."""
+    """Highlight the candidate that a click would pick, and draw the line to it."""
     state, notes = asking(view), view.annotations
     notes.value = ""
     if pointer is None or not state.wants:
@@ -426,20 +427,20 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     points = tuple(each.place for each in state.picks if each.what == "point")
     pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
-    notes.lines = _lines(view, pick)
+    notes.lines = _preview_lines(view, pick)
     if pick is not None and state.several > 1:
-        words = "" if any(each.text == pick.word for each in notes.lines) else f"{_word(pick)} · "
+        words = "" if any(each.text == pick.word for each in notes.lines) else f"{_pick_text(pick)} · "
         notes.show_value(f"{words}Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y)
     notes.update()
 
 
-def _word(pick: Pick) -> str:
-    """What is meant, in words."""
+def _pick_text(pick: Pick) -> str:
+    """Return a description of a pick."""
     return pick.word or (f"“{pick.name}”" if pick.frame is None else "point of the surface")
 
 
-def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
-    """The distance from the first point to what is meant now; the joint at each of them."""
+def _preview_lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
+    """Return the line from the first point to the present candidate, and a sketch of the joint at both."""
     state = asking(view)
     every = [each for each in (*state.picks, pick) if each is not None and each.what == "point"]
     found: list[Line] = []
@@ -459,7 +460,7 @@ def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Whether a key chooses the kind of a joint, how its axis lies, or what is meant under the pointer."""
+    """Return True if a key chooses the kind of a joint, its axis direction, or a candidate under the pointer."""
     state = asking(view)
     if not state.wants or event.modifiers() not in (NO_KEY, Qt.KeyboardModifier.ShiftModifier):
         return False
@@ -470,25 +471,25 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
-    """Choose the kind of joint, or the next of the places under the pointer; let the axis of the next point lie along
-    x, y, z or the normal (once more: as what is there says); or turn it."""
+    """Handle a key: choose the kind of joint, cycle through candidates, set the next point's axis to x, y, z or the
+    normal (pressed again: to that of the feature), or reverse it."""
     state, letter = asking(view), event.text().lower()
     if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
         state.choice += 1 if event.key() == Qt.Key.Key_Tab else -1
     elif letter in LETTERS:
         state.connection = CONNECTIONS[f"joint_{LETTERS[letter]}"]
-        _say(view)
+        _show_prompt(view)
     elif KEYS[letter] == "flip":
         state.flipped = not state.flipped
-        view.say("The axes meet the other way round." if state.flipped else "")
+        view.say("The axes now meet in the opposite direction." if state.flipped else "")
     else:
         state.meant = "" if state.meant == KEYS[letter] else KEYS[letter]
     view.gestures.again()
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen: the question is forgotten."""
-    _listen_no_more(view)
+    """Discard the connection in progress when another tool is chosen."""
+    _stop_listening(view)
     state = _asking.pop(view, None)
     if state is not None and state.bar is not None:
         state.bar.menu.close()

@@ -1,4 +1,4 @@
-"""Dragging the end of a link: its length changes, the other end stays, loops close again on the same branch."""
+"""Drag the end of a link to change its length: the other end stays, and loops close again on the same branch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 GHOST = "length"
 SHORTEST = 0.02
-"""Share of its length to which a link may be shortened in one drag."""
+"""Share of its length to which a link can be shortened in one drag."""
 
 
 def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
-    """Show the machine with the length under the pointer; commit once."""
+    """Preview the machine with the length at the pointer; commit once."""
     session, notes = view.session, view.annotations
     try:
         trial = Trial(session, end.body, end.joint)
@@ -42,8 +42,8 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
             if pointer.ctrl:
                 wanted = max(round(wanted / SNAP["length"]), 1) * SNAP["length"]
             closed = trial.take(without_noise(wanted))
-            _show(view, trial)
-            farther = "" if closed else "  the loops close no farther"
+            _show_trial(view, trial)
+            farther = "" if closed else "  the loops do not close beyond this"
             notes.show_value(view.settings.shown(trial.length, "length") + farther, pointer.x, pointer.y)
     finally:
         notes.clear()
@@ -55,8 +55,8 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
         session.apply(f"Change length of {end.body}", lambda _m: resized(session, end.body, wanted_length))
 
 
-def _show(view: Stage, trial: Trial) -> None:
-    """The machine with the length that was tried last, beside the one that is."""
+def _show_trial(view: Stage, trial: Trial) -> None:
+    """Preview the machine with the last trial length next to the present one."""
     mech, p = trial.mech, trial.parameters
     arrays = np.asarray(mech.poses(trial.q, p=p))
     view.scene.overlays.ghosts(mech.frame_names, [arrays], parameters=[p], model=trial.model, source=GHOST)

@@ -1,4 +1,4 @@
-"""Dragging a handle: one ring or arrow moves one coordinate, or turns a ball about one of its axes."""
+"""Drag a joint handle: a ring or arrow moves one coordinate, or turns a spherical joint about one of its axes."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 SNAP = {"angle": radians(5.0), "length": 0.01}
-"""Steps of a value while Ctrl is held, rad and m."""
+"""Steps of a coordinate while Ctrl is held, rad and m."""
 WORDS = {
     "free": "reached",
     "limit": "at a limit",
-    "unreachable": "out of reach: the loop does not let it go farther",
-    "singular": "dead point: here it does not decide how the others move; drag another joint of the loop",
+    "unreachable": "out of reach: the loop does not allow it",
+    "singular": "dead point: here it does not determine the others; drag another joint of the loop",
 }
-"""What the hint line says of each state of a handle."""
+"""Text of the hint line for each state of a handle."""
 SHORT = {"free": "", "limit": "  limit", "unreachable": "  no farther", "singular": "  dead point"}
 INDEPENDENT_DIRECTION = 1e-7
-"""Singular values below this share of the largest belong to redundant constraints."""
+"""Relative singular value below which a direction belongs to redundant constraints."""
 DEAD = 0.03
-"""Share of a loop's firmness that is left without the dragged joint, from which the pose counts as a dead point."""
+"""Ratio of smallest singular values, without and with the dragged joint, below which the pose counts as a dead point.
+"""
 REACHED_ERROR = 1e-6
-"""Difference (rad, m) from which a value counts as not reached."""
+"""Error (rad, m) above which a value counts as not reached."""
 
 
 def drag_joint(view: Stage, part: Part, press: Pointer) -> Gesture:
-    """Preview the joint's value under the pointer; commit once."""
+    """Preview the joint value at the pointer; commit once."""
     session, handles = view.session, view.scene.handles
-    session.select(_element(view, part))
+    session.select(_element_of_handle(view, part))
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
     turns = part.coordinate is None
-    move = _turn(view, part) if turns else _slide(view, part)
+    move = _quaternion_turner(view, part) if turns else _coordinate_mover(view, part)
     view.say(f"Moving {part.joint} · Ctrl snaps · Esc cancels")
     handles.drag(part)
     view.update()
@@ -65,22 +66,23 @@ def drag_joint(view: Stage, part: Part, press: Pointer) -> Gesture:
     session.commit(f"Move {part.joint}")
 
 
-def _element(view: Stage, part: Part) -> Ref:
-    """The joint, or the free body, that a handle moves."""
+def _element_of_handle(view: Stage, part: Part) -> Ref:
+    """Return the joint, or the free body, that a handle moves."""
     for joint in view.session.mech.implicit_joints:
         if joint.name == part.joint:
             return Ref("bodies", joint.child)
     return Ref("joints", part.joint)
 
 
-def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
-    """A function that moves one coordinate by an amount from where it was and says state and value."""
+def _coordinate_mover(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+    """Return a function that moves one coordinate by an amount from its start value and returns state and
+    value text."""
     session = view.session
     mech = session.mech
     index = mech.joint_q(part.joint).start + int(part.coordinate or 0)
     coordinate = mech.coordinates[index]
     start = float(session.q[index])
-    own = _own_value(view, part)
+    own = _coordinate_reader(view, part)
     before, after = own(session.q), own(session.q + np.eye(mech.nq)[index])
     ratio = after - before  # of a joint that follows another; 1 otherwise
 
@@ -107,7 +109,7 @@ def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]
 
 
 def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: str) -> bool:
-    """Whether the joints tied to this one do not follow from it here: without its columns G loses rank.
+    """Return True if the pose is a dead point for this joint: without its columns the constraint Jacobian G loses rank.
 
     The smallest singular value of G that is not zero is compared with the one of G without the joint.
     """
@@ -122,14 +124,14 @@ def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: st
     return len(rest) < rank or bool(rest[rank - 1] < DEAD * whole[rank - 1])
 
 
-def _own_value(view: Stage, part: Part) -> Callable[[np.ndarray], float]:
-    """The joint's own coordinate at a pose, also when it follows another joint."""
+def _coordinate_reader(view: Stage, part: Part) -> Callable[[np.ndarray], float]:
+    """Return a function that gives the joint's own coordinate at a pose, also for a mimic joint."""
     mech, index = view.session.mech, int(part.coordinate or 0)
     return lambda q: float(mech.coordinate(q, part.joint)[index])
 
 
-def _turn(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
-    """A function that turns a quaternion joint about one axis of frame b from where it was."""
+def _quaternion_turner(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+    """Return a function that turns a quaternion joint about one axis of frame b from its start orientation."""
     session = view.session
     mech = session.mech
     start = np.array(session.q)

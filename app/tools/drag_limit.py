@@ -1,4 +1,4 @@
-"""Dragging a stop: the limit of one coordinate moves with the pointer."""
+"""Drag a stop: the limit of one coordinate moves with the pointer."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from core.model import Joint, Model
 
 LEAST = 1e-6
-"""rad or m that stay between the limits of a coordinate."""
+"""Smallest range between the limits of a coordinate, rad or m."""
 
 
 def drag_handle(view: Stage, part: Part, press: Pointer) -> Gesture:
-    """Drag what a part is: the joint, or the stop at one of its limits."""
+    """Drag a handle part: the joint, or the stop at one of its limits."""
     return drag_limit(view, part, press) if part.bound else drag_joint(view, part, press)
 
 
 def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
-    """Show the stop under the pointer; one edit when it is let go."""
+    """Preview the stop at the pointer; commit one edit on release."""
     session, handles = view.session, view.scene.handles
-    joint, refused = _own(view, part)
+    joint, refused = _draggable_joint(view, part)
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
     low, high = handles.limits(part)
     start = low if part.bound == "lower" else high
@@ -63,22 +63,22 @@ def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
         view.update()
     if joint is not None and not refused and value != start:
         words = f"Move the {part.bound} stop of {part.joint}"
-        session.apply(words, lambda model: _moved(model, part, value))
+        session.apply(words, lambda model: _with_limit(model, part, value))
 
 
-def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
-    """The joint of the document, and why its limit cannot be dragged, where it cannot."""
+def _draggable_joint(view: Stage, part: Part) -> tuple[Joint | None, str]:
+    """Return the document's joint, and the reason why its limit cannot be dragged ("" if it can)."""
     joint = next((each for each in view.session.model.joints if each.name == part.joint), None)
     if joint is None:
-        return None, f"The limits of {part.joint} stand in the table or file that brought it: change them there"
+        return None, f"The limits of {part.joint} are defined in its table or file: change them there"
     bound = getattr(joint.limits[int(part.coordinate or 0)], part.bound)
     if isinstance(bound, str):
         return joint, f"This limit is the formula {bound}: change it in the form of {part.joint}"
     return joint, ""
 
 
-def _moved(model: Model, part: Part, value: float) -> Model:
-    """The model with another limit."""
+def _with_limit(model: Model, part: Part, value: float) -> Model:
+    """Return the model with the limit changed."""
     found = model.find("joints", part.joint)
     limits, k = list(found.limits), int(part.coordinate or 0)
     limits[k] = replace(limits[k], **{part.bound: value})

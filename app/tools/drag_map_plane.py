@@ -1,4 +1,4 @@
-"""Dragging the handle of a map's plane: a frame goes with the pointer, and the map of the new plane is asked for."""
+"""Drag the handle of a map's plane: a frame follows the pointer, then the map of the new plane is computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIMENSIONS = {"slide": "length", "turn": "angle"}
 
 
 def drag_map_plane(view: Stage, part: PlanePart, press: Pointer) -> Gesture:
-    """Show where the plane goes; ask once."""
+    """Preview the new plane; request the map once, on release."""
     handle, notes = view.scene.plane_handle, view.annotations
     start = handle.place
     assert start is not None

@@ -1,4 +1,4 @@
-"""What shall become of two points of a joint that are apart: asked at the pointer, with a ghost of each answer."""
+"""Menu at the pointer for joining two points that are apart, with a ghost preview of each outcome."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 GHOST = "connect"
 HELP = {
-    "assemble": "Bring the second point onto the first; what the ground holds stays where it is.",
+    "assemble": "Bring the second point onto the first; grounded bodies stay in place.",
     "here": "One joint at the first point; nothing moves.",
-    "apart": "The joint with both points as they are, marked in the scene: what moves next closes it.",
+    "apart": "Leave both points where they are; the open joint is marked, and the next movement closes it.",
 }
 
 
 class JoiningBar:
-    """The menu of outcomes; Enter takes the first that closes."""
+    """Menu of outcomes; Enter takes the first one that closes."""
 
     def __init__(self, view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> None:
         self.view = view
@@ -36,13 +36,13 @@ class JoiningBar:
         self.chosen: Outcome | None = None
         self._outcomes: dict[QAction, Outcome] = {}
         for outcome in self.found:
-            action = self.menu.addAction(self._title(outcome, gap), self._taker(outcome))
+            action = self.menu.addAction(self._outcome_title(outcome, gap), self._outcome_taker(outcome))
             action.setToolTip(as_tip(HELP[outcome.id]))
             action.setEnabled(not outcome.open)
             self._outcomes[action] = outcome
-        self.menu.hovered.connect(self._show)
+        self.menu.hovered.connect(self._show_outcome)
 
-    def _title(self, outcome: Outcome, gap: Gap) -> str:
+    def _outcome_title(self, outcome: Outcome, gap: Gap) -> str:
         settings = self.view.settings
         apart = [settings.shown(gap.distance, "length")] if gap.distance else []
         apart += [settings.shown(gap.angle, "angle")] if gap.angle else []
@@ -50,14 +50,14 @@ class JoiningBar:
             return f"{outcome.title}: {outcome.open[0].lower()}{outcome.open[1:]}".rstrip(".")
         return f"{outcome.title} ({', '.join(apart)})" if outcome.id != "here" else outcome.title
 
-    def _taker(self, outcome: Outcome) -> Callable[[], None]:
+    def _outcome_taker(self, outcome: Outcome) -> Callable[[], None]:
         def take() -> None:
             self.chosen = outcome
 
         return take
 
     def ask(self, at: QPoint, done: Callable[[Outcome | None], None]) -> None:
-        """Show the menu; `done` gets what was chosen, None if nothing was."""
+        """Show the menu; `done` is called with the chosen outcome, or None."""
 
         def over() -> None:
             self._clear()
@@ -68,10 +68,10 @@ class JoiningBar:
         self.menu.popup(at)
         if first is not None:
             self.menu.setActiveAction(first)
-        self._show(first or next(iter(self._outcomes)))
+        self._show_outcome(first or next(iter(self._outcomes)))
 
-    def _show(self, action: QAction) -> None:
-        """The machine as it would stand."""
+    def _show_outcome(self, action: QAction) -> None:
+        """Preview the machine of an outcome."""
         outcome = self._outcomes[action]
         arrays = outcome.mech.poses(outcome.q)
         self.view.scene.overlays.ghosts(outcome.mech.frame_names, [arrays], model=outcome.model, source=GHOST)
@@ -83,7 +83,7 @@ class JoiningBar:
 
 
 def joining_bar(view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> JoiningBar | None:
-    """The bar, or None with the reason told if nothing can be made of these points."""
+    """Return the menu; None, with a message giving the reason, if no outcome is possible."""
     try:
         return JoiningBar(view, kind, picks, gap, flipped)
     except KinetostatError as error:

@@ -1,4 +1,4 @@
-"""The measure tool: two clicks, the distance between the points and its parts along x, y, z."""
+"""The measure tool: two clicks give the distance between two points and its components along x, y, z."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SNAP = 9.0
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """A click sets a point; a drag orbits."""
+    """Set a point on a click; orbit on a drag."""
     if view.press_cube(pointer):
         return
     if (yield from clicked(view, pointer)):
-        _click(view, pointer)
+        _set_point(view, pointer)
 
 
-def _click(view: Stage, pointer: Pointer) -> None:
+def _set_point(view: Stage, pointer: Pointer) -> None:
     point, notes = place(view, pointer), view.annotations
     if point is None:
         return
@@ -42,7 +42,7 @@ def _click(view: Stage, pointer: Pointer) -> None:
 
 
 def place(view: Stage, pointer: Pointer) -> Point | None:
-    """The point meant: a nearby origin, else what is under the pointer."""
+    """Return the point to measure: a nearby origin, else the surface point under the pointer."""
     session = view.session
     poses = np.asarray(session.mech.poses(session.q, p=session.p))
     joints = [a for a, _b in session.mech.joint_poses(session.q, p=session.p).values()]
@@ -61,7 +61,7 @@ def place(view: Stage, pointer: Pointer) -> Point | None:
 
 
 def words(view: Stage, start: Point, end: Point) -> str:
-    """Distance, and its parts."""
+    """Return the distance and its components as text."""
     shown = view.settings.shown
     parts = [b - a for a, b in zip(start, end, strict=True)]
     each = "  ".join(f"Δ{axis} {shown(part, 'length')}" for axis, part in zip("xyz", parts, strict=True))
@@ -69,7 +69,7 @@ def words(view: Stage, start: Point, end: Point) -> str:
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """After the first point the distance to the pointer is shown."""
+    """Show the distance from the first point to the pointer."""
     notes = view.annotations
     if pointer is None or len(notes.points) != 1:
         return
@@ -79,5 +79,5 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen: what was measured goes."""
+    """Remove the measurement when another tool is chosen."""
     view.annotations.clear()

@@ -1,4 +1,4 @@
-"""The move tool: drag any body; the machine follows by inverse kinematics, joint limits and loops kept."""
+"""The move tool: drag any body; the machine follows by inverse kinematics within joint limits, with loops closed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 EXPECTS = "Drag a body: the machine follows as far as joints and loops allow · drag elsewhere to orbit"
 SETTLE = 1e-5
-"""Progress of a step below which the body is as near as it gets: a pixel at most."""
+"""Progress of a step below which the body counts as converged: at most a pixel."""
 ITERATIONS = 8
-"""Steps per movement of the pointer: enough to follow, few enough for the display's rate."""
+"""Inverse-kinematics steps per pointer movement: enough to follow, few enough for the frame rate."""
 GAP = 2e-3
-"""Share of the picture's height from which the pull that is left over is drawn as a line."""
+"""Share of the picture's height above which the remaining distance to the pointer is drawn as a line."""
 
 STILL = 1e-3
-"""Share of the speed that a body's joints could give it, below which it stands still at a dead point."""
+"""Share of the speed its joints could give a body, below which it counts as stuck at a dead point."""
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
@@ -57,14 +57,14 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
 
 
 def body_of(view: Stage, ref: Ref) -> str | None:
-    """The body or frame to pull when an element is grabbed; None for what does not move."""
+    """Return the body or frame that is pulled when an element is grabbed; None if it cannot move."""
     if ref.collection == "joints":
         return view.session.model.expanded.find("joints", ref.name).child
     return ref.name if ref.name in view.session.mech.frame_names else None
 
 
 def drag_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
-    """Pull the point `grip` (world) of a body in the plane through it that faces the eye."""
+    """Pull the point `grip` (world) of a body in the plane through it parallel to the screen."""
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
     local = X_WB[:3, :3].T @ (grip - X_WB[:3, 3])
@@ -89,7 +89,8 @@ def drag_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gestu
 
 
 def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, found: Reach) -> None:
-    """A line from the gripped point to the pointer where the machine cannot follow, and why in the hint."""
+    """Draw a line from the gripped point to the pointer if the machine cannot follow, and give the reason in the hint
+    line."""
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
     now = X_WB[:3, 3] + X_WB[:3, :3] @ local
@@ -100,7 +101,7 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
     if found.at_limits:
         why = f"{', '.join(found.at_limits)} at the limit"
     elif far and session.locked:
-        why = f"{', '.join(sorted(session.locked))} locked: K lets it go"
+        why = f"{', '.join(sorted(session.locked))} locked: K unlocks it"
     elif far and stands_still(session.mech, session.q, session.p, body, local):
         why = "dead point: no motion of the machine moves it from here, pull another body"
     view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")
@@ -110,7 +111,7 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
 
 
 def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: str, local: np.ndarray) -> bool:
-    """Whether a point of a body, in its own axes (m), has no speed in any motion that the loops allow, though its
+    """Return True if a point of a body (its own axes, m) has no speed in any motion that the loops allow, although its
     joints could move it: J N ≈ 0 with G N = 0."""
     if not mech.constrained:
         return False
@@ -124,10 +125,10 @@ def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: s
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what would be pulled."""
+    """Highlight the body that would be pulled."""
     selection.hover(view, pointer)
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
+    """Clean up when another tool is chosen."""
     selection.leave(view)

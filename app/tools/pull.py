@@ -1,4 +1,4 @@
-"""The pull tool: drag a body of the running machine with a spring between the gripped point and the pointer."""
+"""The pull tool: drag a body of the running machine by a spring between the gripped point and the pointer."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time ·
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """Pull the body under the pointer, or orbit. While the machine is held, handles and bodies move by hand; while it
-    runs a body goes before the handle in front of it."""
+    """Pull the body under the pointer, or orbit. While the run is paused, handles and bodies move by hand; while it
+    runs, a body has priority over a handle in front of it."""
     if view.press_cube(pointer):
         return
-    hit, body, part = _meant(view, pointer)
+    hit, body, part = _pull_candidate(view, pointer)
     if part is not None:
         yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
         return
-    if _held(view) and not pointer.ctrl:
+    if _is_paused(view) and not pointer.ctrl:
         yield from move.press(view, pointer)
         return
     if hit is None or body is None or view.interactive is None:
@@ -40,22 +40,23 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
 
 
-def _held(view: Stage) -> bool:
-    """Whether the machine was running and stands still: it is then moved by hand."""
+def _is_paused(view: Stage) -> bool:
+    """Return True if the real-time run is paused, in which case the machine is moved by hand."""
     return view.interactive is not None and view.interactive.on and not view.interactive.running
 
 
-def _meant(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
-    """What is under the pointer, the body that would be pulled, and the handle that goes before it, if one does."""
+def _pull_candidate(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
+    """Return the hit under the pointer, the body that would be pulled, and the handle that has priority over it, if
+    any."""
     hit = view.scene.pick(pointer.x, pointer.y, handles=False)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    part = None if pointer.ctrl or (body is not None and not _held(view)) else view.handle_under(pointer)
+    part = None if pointer.ctrl or (body is not None and not _is_paused(view)) else view.handle_under(pointer)
     return hit, body, part
 
 
 def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
-    """Pull the point `grip` (world) of a body toward the pointer, in the plane through it that faces the eye. If the
-    machine does not run yet, it begins to."""
+    """Pull the point `grip` (world) of a body toward the pointer, in the plane through it parallel to the screen.
+    Starts the real-time run if needed."""
     interactive = view.interactive
     assert interactive is not None
     X_WB = np.asarray(view.session.mech.frame(view.session.q, body, p=view.session.p))
@@ -81,15 +82,15 @@ def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gestu
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what would be pulled."""
+    """Highlight the body that would be pulled."""
     if pointer is None or view.hover_cube(pointer):
         selection.hover(view, None)
         return
-    hit, _, part = _meant(view, pointer)
+    hit, _, part = _pull_candidate(view, pointer)
     lit = view.light_handle(part)
     view.session.point_at(None if lit or hit is None or hit.ref is None else Ref(*hit.ref))
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
+    """Clean up when another tool is chosen."""
     selection.leave(view)

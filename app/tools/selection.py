@@ -1,4 +1,4 @@
-"""The select tool: a click selects, a handle drags its joint, anything else orbits."""
+"""The select tool: a click selects, a drag of a handle moves its joint, any other drag orbits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · c
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """Choose what a press of the left button begins."""
+    """Choose the gesture for a press of the left button."""
     if view.press_cube(pointer):
         return
     end = view.link_end_under(pointer)
@@ -38,7 +38,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
 
 
 def click_or(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
-    """A click selects (what lies under a handle, if anything does); once the pointer moves, the drag goes on."""
+    """Select on a click (also the element behind a handle); run the drag gesture once the pointer moves."""
     next(drag)
     moved = False
     try:
@@ -68,7 +68,7 @@ def _finish(drag: Gesture) -> None:
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what is under the pointer: a handle first, else an element."""
+    """Highlight the item under the pointer: a handle first, else an element."""
     if pointer is None:
         view.hover_cube(None)
         view.light_handle(None)
@@ -94,5 +94,5 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
+    """Clean up when another tool is chosen."""
     hover(view, None)

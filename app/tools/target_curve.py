@@ -1,5 +1,5 @@
-"""A target curve drawn in the working plane: a stroke with the button held, or clicked points; the panel Design takes
-it."""
+"""Tool that draws a target curve in the working plane: a stroke with the button held, or clicked points; the Design
+panel uses it."""
 
 from __future__ import annotations
 
@@ -30,31 +30,32 @@ GOES_ON = "Click the next point · Enter or a double click ends, the first point
 STEP = 3.0
 """Pixels (at 100 %) between points of a stroke."""
 CLOSES_WITHIN = 12.0
-"""Pixels within which a curve that comes back to its beginning is closed."""
+"""Pixels within which a curve that returns to its start is closed."""
 LEAST = 3
-"""Points that are a curve."""
+"""Smallest number of points of a curve."""
 SPOT = 3.5
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Drawn(NamedTuple):
-    """points (n, 2), m, in the plane; X_WD (4, 4) world ← its axes u, v, normal; closed : whether it came back."""
+    """A finished curve. points (n, 2), m, in the plane; X_WD (4, 4) world ← the plane's axes u, v, normal; closed :
+    True if it returned to its start."""
 
     points: Array
     X_WD: Array
     closed: bool
 
     def in_world(self, points: Array) -> list[tuple[float, float, float]]:
-        """Points (n, 2) of the plane in the world, m."""
+        """Return points (n, 2) of the plane in the world, m."""
         flat = np.column_stack([points, np.zeros(len(points)), np.ones(len(points))])
         return [(x, y, z) for x, y, z, _ in (flat @ self.X_WD.T).tolist()]
 
 
 class CurveHand:
-    """The curve that is being drawn in a viewport; `drawn` tells one that is finished."""
+    """The curve being drawn in a viewport; emits `drawn` when it is finished."""
 
     drawn = Signal(object)
-    """A `Drawn`."""
+    """Emitted with a `Drawn`."""
 
     def __init__(self, view: Stage) -> None:
         self.view = view
@@ -66,11 +67,11 @@ class CurveHand:
 
     @property
     def hand(self) -> Hand:
-        """That of Draw, whose working plane it is."""
+        """The hand of Draw, whose working plane is used."""
         return hand_of(self.view)
 
     def enter(self) -> None:
-        """Look flat at the plane."""
+        """Start the tool: look along the normal of the plane."""
         self._forget()
         self._sketch, self.view.annotations.sketch = self.view.annotations.sketch, self.paint
         self.hand.look_flat(fit=True)
@@ -80,7 +81,7 @@ class CurveHand:
         self.view.widget.setFocus()
 
     def leave(self) -> None:
-        """What was not finished is gone."""
+        """Discard an unfinished curve."""
         self._forget()
         self._life.close()
         self.view.annotations.sketch = self._sketch
@@ -93,7 +94,7 @@ class CurveHand:
         self.points, self.aim, self.closes = [], None, False
 
     def add(self, pointer: Pointer, *, least: float = 0.0) -> bool:
-        """A point under the pointer, so many pixels from the last at least; False if there is none."""
+        """Add a point under the pointer, at least `least` pixels from the last one; returns False if none was added."""
         point = self.hand.point_at(pointer.x, pointer.y)
         if point is None or (self.points and math.dist(point, self.points[-1]) < least * self.hand.pixel):
             return False
@@ -102,13 +103,13 @@ class CurveHand:
         return True
 
     def near_start(self, point: Point | None) -> bool:
-        """Whether a point would close the curve."""
+        """Return True if a point would close the curve."""
         return point is not None and len(self.points) >= LEAST and math.dist(point, self.points[0]) < (
             CLOSES_WITHIN * self.hand.pixel
         )  # fmt: skip
 
     def finish(self) -> bool:
-        """The curve is done; False if it is none yet."""
+        """Finish the curve; returns False if it has too few points."""
         closed = self.closes or self.near_start(self.points[-1] if self.points else None)
         points = np.array(self.points)
         if (
@@ -125,22 +126,22 @@ class CurveHand:
         return True
 
     def drop(self) -> bool:
-        """Forget what is begun; False if nothing is."""
+        """Discard the unfinished curve; returns False if there is none."""
         begun = bool(self.points)
         self._forget()
         self.show()
         return begun
 
     def show(self) -> None:
-        """Draw it anew."""
+        """Redraw the curve."""
         self.view.say(GOES_ON if self.points else EXPECTS)
         self.view.annotations.update()
 
     def paint(self, painter: QPainter) -> None:
-        """The curve so far, and where the next click would go."""
+        """Paint the curve so far and the segment to the pointer."""
         drawing, pixel = self.hand.drawing, self.view.annotations.pixel
         points = [*self.points, *([self.aim] if self.aim is not None and self.points else [])]
-        places = [place for p in points if (place := pixel(_three(drawing.world_point(p)))) is not None]
+        places = [place for p in points if (place := pixel(_as_tuple(drawing.world_point(p)))) is not None]
         color = QColor(self.view.theme.colors.accent)
         painter.setPen(QPen(color, 2.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -154,7 +155,7 @@ class CurveHand:
             painter.drawEllipse(QPointF(places[0]), 2.5 * SPOT, 2.5 * SPOT)
 
 
-def _three(point: Array) -> tuple[float, float, float]:
+def _as_tuple(point: Array) -> tuple[float, float, float]:
     x, y, z = map(float, point)
     return x, y, z
 
@@ -163,7 +164,7 @@ _hands: WeakKeyDictionary[Stage, CurveHand] = WeakKeyDictionary()
 
 
 def curve_hand(view: Stage) -> CurveHand:
-    """The one of a viewport."""
+    """Return the curve state of a viewport."""
     found = _hands.get(view)
     if found is None:
         found = _hands[view] = CurveHand(view)
@@ -171,17 +172,17 @@ def curve_hand(view: Stage) -> CurveHand:
 
 
 def enter(view: Stage) -> None:
-    """It is chosen."""
+    """Start the tool."""
     curve_hand(view).enter()
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
+    """Leave the tool."""
     curve_hand(view).leave()
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """A stroke with the button held is the curve, or goes on with it; a click adds a point."""
+    """Draw or continue the curve by a stroke with the button held; add a point on a click."""
     if view.press_cube(pointer):
         return
     curve, first, moved = curve_hand(view), pointer, False
@@ -202,27 +203,27 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         raise
     if moved:
         if not before:
-            _soon(curve)
+            _leave_afterwards(curve)
         return
     if curve.near_start(curve.hand.point_at(last.x, last.y)):
         curve.closes = True
-        _soon(curve)
+        _leave_afterwards(curve)
     else:
         curve.add(last, least=1.0)
 
 
-def _soon(curve: CurveHand) -> None:
-    """The tool is left once the gesture has ended."""
+def _leave_afterwards(curve: CurveHand) -> None:
+    """Leave the tool once the gesture has ended."""
     QTimer.singleShot(0, curve.view.widget, curve.finish)
 
 
 def double(view: Stage, pointer: Pointer) -> None:
-    """A double click ends the curve."""
+    """Finish the curve on a double click."""
     curve_hand(view).finish()
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """A line goes from the last point to the pointer."""
+    """Show a line from the last point to the pointer."""
     curve = curve_hand(view)
     view.widget.setCursor(Qt.CursorShape.CrossCursor)
     on_cube = view.hover_cube(pointer)
@@ -231,19 +232,19 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def back(view: Stage) -> bool:
-    """Esc drops what is begun."""
+    """Discard the unfinished curve, on Esc; returns False if there is none."""
     return curve_hand(view).drop()
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Enter ends, Backspace takes a point back, Tab takes another plane."""
+    """Return True for Enter (finish), Backspace (remove the last point) and Tab (another plane)."""
     return event.key() in (*ENTER, Qt.Key.Key_Backspace, Qt.Key.Key_Tab) and not event.modifiers() & (
         Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     )
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
-    """What these do."""
+    """Handle Enter, Backspace or Tab."""
     curve = curve_hand(view)
     if event.key() in ENTER:
         if curve.points and not curve.finish():

@@ -1,4 +1,4 @@
-"""Tours: each a file with a `TOUR`."""
+"""Guided tours: each module defines a `TOUR`."""
 
 from app.tours import four_bar, two_link_arm, urdf_to_dh, workspace_tour
 from app.tours.tour import Tour

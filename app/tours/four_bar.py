@@ -1,4 +1,4 @@
-"""A four-bar linkage, drawn, moved, driven and plotted."""
+"""Tour: draw, move, drive and plot a four-bar linkage."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from app.tours.tour import MOVED, Seen, Step, Tour, lengths_changed
 from core.model import WORLD
 
 
-def _closed(seen: Seen) -> bool:
+def _is_loop_closed(seen: Seen) -> bool:
     found = seen.mobility
     return found is not None and found.dof == 1 and len(seen.now.joints) > len(seen.now.bodies) > 1
 
 
-def _traced(seen: Seen) -> bool:
-    """A point is followed that no link on the ground carries: on those, a path is an arc."""
+def _is_coupler_traced(seen: Seen) -> bool:
+    """Return True if a traced point belongs to no link on the ground (there, a path is only an arc)."""
     model = seen.bench.session.model
     grounded = {joint.child for joint in model.joints if joint.parent == WORLD}
     grounded |= {joint.parent for joint in model.joints if joint.child == WORLD}
@@ -20,11 +20,11 @@ def _traced(seen: Seen) -> bool:
     return any(carriers.get(path, path) not in grounded for path in seen.bench.scenery.paths)
 
 
-def _driven(seen: Seen) -> bool:
+def _has_motor(seen: Seen) -> bool:
     return bool(seen.now.drivers) and seen.new_run
 
 
-def _saved(seen: Seen) -> bool:
+def _is_saved(seen: Seen) -> bool:
     session = seen.bench.session
     return session.path is not None and not session.unsaved
 
@@ -39,13 +39,13 @@ TOUR = Tour(
             "Press D to draw. Click where the first pin stands on the ground, click two more points for the joints "
             "between the links, and double-click the fourth: that ends on the ground. Keep the first link the "
             "shortest: it is the crank. Backspace takes a link back.",
-            _closed,
+            _is_loop_closed,
             "A closed loop with one degree of freedom: M\u00a0=\u00a01, so one motor is enough.",
         ),
         Step(
             "Drag the crank",
             "Press W for the Move tool (Esc leaves Draw first) and drag the first link around. All others follow, as "
-            "the loop demands. Where it will not go on, it stands at a dead point.",
+            "the loop demands. Where it stops, it is at a dead point.",
             lambda seen: seen.moved > MOVED,
             "That is its only motion. The status line says so: 1 degree of freedom.",
         ),
@@ -60,14 +60,14 @@ TOUR = Tour(
             "A point and its path",
             "In Draw press P and click a point on the middle link or beside it. Or right-click a link and choose Path "
             "of this point. Then drag the crank: its path is drawn.",
-            _traced,
+            _is_coupler_traced,
             "This is the coupler curve.",
         ),
         Step(
             "A motor, and let it run",
             "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
-            "plays and pauses. A run that ends early says where the loop closes no farther: shorten the first link.",
-            _driven,
+            "plays and pauses. A run that ends early says where the loop no longer closes: shorten the first link.",
+            _has_motor,
             "The run plays on the timeline below the scene.",
         ),
         Step(
@@ -80,7 +80,7 @@ TOUR = Tour(
         Step(
             "Save it",
             "Press Ctrl+S. The file is plain text that you can read, and its runs are kept beside it.",
-            _saved,
+            _is_saved,
             "That is all it takes. F1 explains what is under the pointer, Ctrl+Shift+P finds everything else.",
         ),
     ),

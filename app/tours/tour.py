@@ -1,4 +1,4 @@
-"""What a tour is: steps that each wait for an act of the person, in whatever way it is done."""
+"""Definition of a tour: steps that each wait for an action of the user, done in any way."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.model import Model
 
 MOVED = 0.2
-"""How far a coordinate must go (rad or m) to count as moved by hand."""
+"""Distance a coordinate must move (rad or m) to count as moved by hand."""
 
 
 @dataclass
 class Seen:
-    """What there was when a step began, and what came since."""
+    """The state when a step of a tour began, and the user's actions since."""
 
     bench: Workbench
     model: Model = field(init=False)
@@ -31,7 +31,7 @@ class Seen:
     asked: set[str] = field(default_factory=set)
     """Functions that gave a result since."""
     moved: float = 0.0
-    """How far the machine was moved since, at most, without being changed (rad or m)."""
+    """Largest movement since, without edits (rad or m)."""
 
     def __post_init__(self) -> None:
         session = self.bench.session
@@ -40,7 +40,7 @@ class Seen:
         self.runs = frozenset(id(record) for record in session.runs.items)
 
     def look(self) -> None:
-        """Notice how far the machine was moved."""
+        """Record how far the machine was moved."""
         session = self.bench.session
         q = np.asarray(session.q)
         if session.model is not self.model and len(q) != len(self._q):
@@ -49,29 +49,29 @@ class Seen:
             self.moved = max(self.moved, float(np.max(np.abs(q - self._q))))
 
     def heard(self, result: Result) -> None:
-        """A function gave a result."""
+        """Record that a function gave a result."""
         if result.function:
             self.asked.add(result.function)
 
     @property
     def now(self) -> Model:
-        """The machine as it is, sub-assemblies and chains written out."""
+        """The present model, with sub-assemblies and chains expanded."""
         return self.bench.session.model.expanded
 
     @property
     def mobility(self) -> Mobility | None:
-        """Its freedoms, once they are known."""
+        """The mobility of the present model; None until it is known."""
         return standing_mobility(self.bench.session).of(self.bench.session.model)
 
     @property
     def new_run(self) -> bool:
-        """Whether something was simulated since."""
+        """True if a simulation was run since."""
         return any(id(record) not in self.runs for record in self.bench.session.runs.items)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One card.
+    """One card of a tour.
 
     text : what to do and why, with the keys; more than one way may lead there
     done : whether it was done, whichever way
@@ -86,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Tour:
-    """Steps on which one learns the program; what one makes is an ordinary document."""
+    """A sequence of steps that teach the program; the user works in an ordinary document."""
 
     id: str
     title: str
@@ -95,11 +95,11 @@ class Tour:
 
 
 def lengths_changed(before: Model, now: Model) -> bool:
-    """Whether a parameter that both have has another value."""
+    """Return True if a parameter of both models has another value."""
     old = {each.name: each.value for each in before.parameters}
     return any(each.name in old and each.value != old[each.name] for each in now.parameters)
 
 
 def any_named(names: Iterable[str], *wanted: str) -> bool:
-    """Whether one of the names is wanted."""
+    """Return True if one of the names is wanted."""
     return bool(set(names) & set(wanted))

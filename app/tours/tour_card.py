@@ -1,4 +1,4 @@
-"""The card of a tour: beside the live window, it waits until the person did what it says."""
+"""The card of a tour: shown over the live window, it waits until the user has done what it asks for."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 WIDTH = 330
 MARGIN = 14
 LOOK_EVERY = 250
-"""Milliseconds between two looks at what was done."""
+"""Milliseconds between two checks of the user's actions."""
 TOLD = 2600
-"""Milliseconds for which it is told that a step is done."""
+"""Milliseconds for which a completed step is confirmed."""
 RESTS = 500
-"""Milliseconds after which a view that was turned, or a machine that was changed, counts as at rest."""
+"""Milliseconds without change after which a turned view or changed machine counts as at rest."""
 BELOW_MESSAGES = 80
-"""Pixels from the top that the upper corner leaves to messages."""
+"""Pixels at the top of the upper corner that are left to messages."""
 ALONG = 12
-"""Points along the longest side of a part of which it is asked whether they are covered."""
+"""Number of points along the longest side of a part that are tested for being covered."""
 LEGEND = 100.0
-"""Parts of the machine that a legend or a bar counts like."""
+"""Number of machine parts that a legend or a bar counts as."""
 LESS = 0.5
-"""Share of what it covers that a corner may cover to which the card goes."""
+"""Share of the covered parts below which another corner is preferred."""
 
 
 class TourCard(QFrame):
-    """Stands in a corner of the viewport: the lower left one, unless it covers the machine there and less of it
-    elsewhere. A tour that was left goes on at the same step."""
+    """Card in a corner of the viewport: the lower left one, unless it covers the machine there and less of it
+    elsewhere. An interrupted tour continues at the same step."""
 
     def __init__(self, bench: Workbench, tour: Tour) -> None:
         super().__init__(bench.stage.widget)
@@ -59,12 +59,12 @@ class TourCard(QFrame):
         self._corner = 0
         self._life = Lifetime()
         self._life.listen(
-            (bench.session.produced, self._heard),
+            (bench.session.produced, self._result_produced),
             (bench.session.changed, lambda _old, _new: self._resting.start()),
             (bench.stage.viewpoint.looked, self._resting.start),
         )
         bench.stage.widget.installEventFilter(self)
-        self._begin()
+        self._begin_step()
         self._looking.start()
         self.show()
 
@@ -78,12 +78,12 @@ class TourCard(QFrame):
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)
-        shut = QToolButton(icon=icon("close"), toolTip="End the tour; Help ▸ Tours goes on where it was left")
+        shut = QToolButton(icon=icon("close"), toolTip="End the tour; Help ▸ Tours continues where you left it")
         shut.setAutoRaise(True)
         shut.clicked.connect(self.leave)
         self.back, self.skip = QPushButton("Back"), QPushButton("Skip")
         self.back.setToolTip("The step before")
-        self.skip.setToolTip("Go on without doing it")
+        self.skip.setToolTip("Skip this step")
         self.back.clicked.connect(lambda: self.go_to(self.step - 1))
         self.skip.clicked.connect(self.go_on)
         for button in (shut, self.back, self.skip):
@@ -107,21 +107,21 @@ class TourCard(QFrame):
     def go_to(self, step: int) -> None:
         """Show a step."""
         self.step, self.seen = max(step, 0), Seen(self._bench)
-        self._begin()
+        self._begin_step()
 
     def go_on(self) -> None:
-        """The next step; behind the last one the tour is over."""
+        """Show the next step; after the last one, end the tour."""
         self._tell.stop()
         if self.step + 1 < len(self.tour.steps):
             self.step += 1
             self.seen = self.seen if self.praised else Seen(self._bench)
-            self._begin()
+            self._begin_step()
         else:
             self._bench.settings.remember(self._key, 0)
             self.leave()
 
     def look(self) -> None:
-        """Whether what the step asks for was done."""
+        """Check if the step has been completed."""
         if self.praised or not self.isVisible():
             return
         self.seen.look()
@@ -135,7 +135,7 @@ class TourCard(QFrame):
             if not last:
                 self._tell.start()
 
-    def _begin(self) -> None:
+    def _begin_step(self) -> None:
         step = self.tour.steps[self.step]
         self._bench.settings.remember(self._key, self.step)
         self.praised = False
@@ -146,33 +146,33 @@ class TourCard(QFrame):
         self.skip.setText("Skip")
         self.place()
 
-    def _heard(self, result: object) -> None:
+    def _result_produced(self, result: object) -> None:
         self.seen.heard(result)  # type: ignore[arg-type]
 
     # ----------------------------------------------------------------------------- place, end
 
     def leave(self) -> None:
-        """Put the card away; the document stays as it is."""
+        """Close the card; the document stays as it is."""
         self.on = False
         self.close_card()
         self.hide()
         self.deleteLater()
 
     def close_card(self) -> None:
-        """Look and listen no more."""
+        """Stop checking and disconnect."""
         self._looking.stop()
         self._tell.stop()
         self._resting.stop()
         self._life.close()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in a corner."""
+        """Keep the card in its corner."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def place(self) -> None:
-        """Stay in a corner that leaves the machine free, as high as the words need."""
+        """Place the card in a corner that leaves the machine free, as high as its text needs."""
         host = self.parentWidget()
         width = min(WIDTH, host.width() - 2 * MARGIN)
         self.setFixedWidth(width)
@@ -181,7 +181,7 @@ class TourCard(QFrame):
         self.resize(width, height)
         left, top = MARGIN, host.height() - height - MARGIN
         corners = [QRect(x, y, width, height) for x, y in ((left, top), (left, min(top, BELOW_MESSAGES)))]
-        covered = [self._covered(corner) for corner in corners]
+        covered = [self._covered_parts(corner) for corner in corners]
         other = 1 - self._corner
         if covered[other] < LESS * covered[self._corner] or not any(covered):
             self._corner = other if any(covered) else 0
@@ -189,9 +189,9 @@ class TourCard(QFrame):
         self.raise_()
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
-    def _covered(self, place: QRect) -> float:
-        """How many parts of the machine lie behind a place, those in part as shares, by points of their boxes; legends
-        and bars count as many."""
+    def _covered_parts(self, place: QRect) -> float:
+        """Return the number of machine parts behind a rectangle, partly covered ones as fractions, by sample points of
+        their boxes; legends and bars count as several parts."""
         scene, annotations = self._bench.stage.scene, self._bench.stage.annotations
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         legends = self.parentWidget().findChildren(QFrame, "overlay", direct)

@@ -1,11 +1,11 @@
-"""A two-link arm and its equations of motion."""
+"""Tour: a two-link arm and its equations of motion."""
 
 from __future__ import annotations
 
 from app.tours.tour import MOVED, Seen, Step, Tour
 
 
-def _arm(seen: Seen) -> bool:
+def _has_arm(seen: Seen) -> bool:
     return sum(joint.info.nv > 0 for joint in seen.now.joints) > 1
 
 
@@ -18,7 +18,7 @@ TOUR = Tour(
             "An arm with two joints",
             "Choose Add ▸ DH chain… and give it two rows with link lengths, or open the example Two-link planar arm "
             "(File ▸ Open example).",
-            _arm,
+            _has_arm,
             "Each row of the table is a joint and a link.",
         ),
         Step(
@@ -35,12 +35,12 @@ TOUR = Tour(
         ),
         Step(
             "Its equations of motion",
-            "Run Euler–Lagrange dynamics in symbols. Every entry was proved against the numbers before it is shown.",
+            "Run Euler–Lagrange dynamics in symbols. Every entry is checked numerically before it is shown.",
             lambda seen: "symbolic_dynamics" in seen.asked,
             "Right-click a card to copy it as LaTeX or Python.",
         ),
         Step(
-            "How they come about",
+            "How they are derived",
             "Run Derivation step by step; then Tools ▸ Derivation ▸ Derivation replay shows each step in the scene.",
             lambda seen: "derivation" in seen.asked or seen.bench.panels.deriving,
             "The same works for every arm you open.",

@@ -1,11 +1,11 @@
-"""A URDF file and its table of Denavit–Hartenberg parameters."""
+"""Tour: a URDF file and its table of Denavit–Hartenberg parameters."""
 
 from __future__ import annotations
 
 from app.tours.tour import MOVED, Seen, Step, Tour
 
 
-def _urdf(seen: Seen) -> bool:
+def _has_urdf(seen: Seen) -> bool:
     source = seen.bench.files.source
     return source is not None and source.suffix.lower() in (".urdf", ".xacro")
 
@@ -18,20 +18,20 @@ TOUR = Tour(
         Step(
             "Open a URDF file",
             "Drop a .urdf or .xacro file on the window, or open the example Kestrel (File ▸ Open example).",
-            _urdf,
-            "What in it could not be read as it stands is told under Findings.",
+            _has_urdf,
+            "Anything that could not be read as written is listed under Findings.",
         ),
         Step(
-            "Take it by the hand",
+            "Move it by hand",
             "Press W and pull the tool: the joints follow.",
             lambda seen: seen.moved > MOVED,
-            "Esc puts the Move tool away.",
+            "Esc leaves the Move tool.",
         ),
         Step(
             "Find its DH table",
             "Run Find DH table among the functions at the left.",
             lambda seen: "fit_dh_table" in seen.asked,
-            "The residual says how well the table holds the robot; what no table can hold is named.",
+            "The residual says how well the table describes the robot; what no table can describe is listed.",
         ),
         Step(
             "Let the tool reach a point",

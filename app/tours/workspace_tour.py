@@ -1,15 +1,15 @@
-"""What an arm reaches, and how well it does there."""
+"""Tour: the workspace of an arm and its manipulability."""
 
 from __future__ import annotations
 
 from app.tours.tour import MOVED, Seen, Step, Tour
 
 
-def _arm(seen: Seen) -> bool:
+def _has_arm(seen: Seen) -> bool:
     return sum(joint.info.nv > 0 for joint in seen.now.joints) > 1
 
 
-def _longer(seen: Seen) -> bool:
+def _is_longer(seen: Seen) -> bool:
     return seen.now is not seen.model.expanded and "workspace" in seen.asked
 
 
@@ -21,7 +21,7 @@ TOUR = Tour(
         Step(
             "An arm",
             "Open the example Sprung arm (File ▸ Open example), or any machine with two joints and limits.",
-            _arm,
+            _has_arm,
             "Its springs and motors are what maps measure.",
         ),
         Step(
@@ -40,7 +40,7 @@ TOUR = Tour(
         Step(
             "Another length",
             "Move a slider of a parameter at the right. The scale of colours says that the map is old: press Update.",
-            _longer,
+            _is_longer,
             "Compare with previous map, on its card, shows what the change gained and lost.",
         ),
         Step(

@@ -1,1 +1,1 @@
-"""The 3-D viewport: what is seen, from where, and what the mouse does there."""
+"""The 3-D viewport: scene, camera, and mouse interaction."""

@@ -1,4 +1,4 @@
-"""Flat drawing over the viewport: the value beside the pointer while something is dragged, and measured distances."""
+"""Flat drawing over the viewport: the value next to the pointer during a drag, measured distances, names and marks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"
 BUTTONS = 84.0
-"""Pixels at the right edge where labels would lie behind the buttons of the view."""
+"""Pixels at the right edge where labels would be hidden by the view's buttons."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line between two points (3,) in m, world, with words at its middle."""
+    """A straight line between two points (3,) in m, world, with a label at its middle."""
 
     start: tuple[float, float, float]
     end: tuple[float, float, float]
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Name:
-    """A name beside a point (m, world); a quiet one stands back."""
+    """A name next to a point (m, world); a quiet one is dimmed."""
 
     point: tuple[float, float, float]
     text: str
@@ -39,13 +39,14 @@ class Name:
 
 
 def line(start: ArrayLike, end: ArrayLike, text: str = "") -> Line:
-    """A line between any two arrays of three numbers."""
+    """Return a line between any two arrays of three numbers."""
     (a, b, c), (d, e, f) = (map(float, point) for point in (start, end))  # type: ignore[arg-type]
     return Line((a, b, c), (d, e, f), text)
 
 
 class Annotations(QWidget):
-    """Transparent to the mouse. Set `value`, `lines`, `points`; it redraws with every picture."""
+    """Overlay transparent to the mouse. Set `value`, `lines`, `points`; it is repainted with every picture of the
+    scene."""
 
     def __init__(self, scene: Scene, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,24 +77,24 @@ class Annotations(QWidget):
         """Values at the tips of arrows, likewise."""
 
     def show_value(self, text: str, x: float, y: float) -> None:
-        """A value beside the pointer (device pixels)."""
+        """Show a value next to the pointer (device pixels)."""
         ratio = self.devicePixelRatioF()
         self.value, self.at = text, (x / ratio, y / ratio)
         self.update()
 
     def clear(self) -> None:
-        """Nothing any more."""
+        """Remove all annotations."""
         self.value, self.lines, self.points = "", (), ()
         self.update()
 
     def pixel(self, point: tuple[float, float, float]) -> QPointF | None:
-        """Where a point (m, world) is seen; None behind the eye."""
+        """Return the screen position of a point (m, world); None if it is behind the camera."""
         x, y = self._scene.project(point)
         ratio = self.devicePixelRatioF()
         return QPointF(x / ratio, y / ratio) if isfinite(x) and isfinite(y) else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw."""
+        """Paint all annotations."""
         flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open, self.locks)
         if self.sketch is None and not self.curves and not any(flat):
             return
@@ -121,7 +122,7 @@ class Annotations(QWidget):
         painter.end()
 
     def _draw_curves(self, painter: QPainter) -> None:
-        """The first one dashed, as something that is to be followed; others thin."""
+        """Draw the first curve dashed, as a target to follow, the others thin."""
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for k, curve in enumerate(self.curves):
             places = [self.pixel(point) for point in curve]
@@ -132,7 +133,7 @@ class Annotations(QWidget):
             painter.drawPolyline(line)
 
     def _draw_grips(self, painter: QPainter) -> None:
-        """A small square on each place that can be dragged, yellow under the pointer."""
+        """Draw a small square at each draggable point, yellow under the pointer."""
         colors = self._theme.colors
         for k, point in enumerate(self.grips):
             place = self.pixel(point)
@@ -143,7 +144,7 @@ class Annotations(QWidget):
             painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
 
     def _draw_locks(self, painter: QPainter) -> None:
-        """A padlock on a plate."""
+        """Draw a padlock on a plate for each locked body."""
         for point in self.locks:
             place = self.pixel(point)
             if place is None:
@@ -165,7 +166,7 @@ class Annotations(QWidget):
             self._draw_label(painter, each.text, (start + end) / 2.0)
 
     def _draw_names(self, painter: QPainter) -> None:
-        """Names right above their points; those whose place is taken go up by lines."""
+        """Draw names right above their points, moved up by lines where they would overlap."""
         colors = self._theme.colors
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
@@ -190,8 +191,8 @@ class Annotations(QWidget):
             painter.setPen(QColor(colors.muted if name.quiet else colors.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
-    def _free_place(self, box: QRectF) -> QRectF:
-        """The box of a label, above or below others whose place it would take; noted for the next."""
+    def _free_label_box(self, box: QRectF) -> QRectF:
+        """Return the box of a label, moved up or down to avoid other labels, and reserve it."""
         inside = QRectF(self.rect())
         for step in (0.0, -1.0, 1.0, -2.0, 2.0):
             moved = box.translated(0.0, step * (box.height() + 2.0))
@@ -209,7 +210,7 @@ class Annotations(QWidget):
         height = metrics.height() * len(rows) + 8.0
         x = min(max(place.x(), 4.0), self.width() - width - BUTTONS)
         y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
-        box = self._free_place(QRectF(x, y, width, height))
+        box = self._free_label_box(QRectF(x, y, width, height))
         painter.setPen(QPen(QColor(colors.line), 1.0))
         painter.setBrush(QColor(colors.raised))
         painter.drawRoundedRect(box, 6.0, 6.0)

@@ -1,4 +1,4 @@
-"""The picture of a derivation's step in the scene: frames, axes, velocities, weights, scaled to the machine."""
+"""Scene of a derivation step: frames, axes, velocities and weights, scaled to the machine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SOURCE = "derivation"
 
 
 class Look(NamedTuple):
-    """How a kind of arrow is drawn: colour, words of the legend, length as a share of the machine (None: its own, m),
-    whether all of a picture share one scale, and two heads."""
+    """Style of a kind of arrow: colour, legend text, length as a share of the machine (None: its own length, m), True
+    if all arrows of a picture share one scale, True for two heads."""
 
     color: str
     words: str
@@ -41,14 +41,14 @@ LOOKS: dict[str, Look] = {
     "torque": Look("#c7357e", "what the joint holds", 0.26, True, True),
 }
 FAINT = 0.55
-"""How far the colours of frames already known are mixed with grey, and how much shorter they are."""
+"""Share of grey in the colours of frames already introduced, and their shortening."""
 POINT = 0.018
 """Radius of a centre of mass as a share of the machine."""
 SHORTEST = 1e-9
 
 
 def glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
-    """The arrows of a picture for a machine of a size (m)."""
+    """Return the arrows of a picture for a machine of a size (m)."""
     largest: dict[str, float] = {}
     for arrow in picture.arrows:
         largest[arrow.kind] = max(largest.get(arrow.kind, 0.0), float(np.linalg.norm(arrow.vector)))
@@ -63,18 +63,18 @@ def glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
             factor = look.share * size / (largest[arrow.kind] if look.scaled else length)
         if arrow.faint:
             factor *= 0.75
-        made.append(VectorGlyph(arrow.origin, factor * arrow.vector, _color(arrow), look.double))
+        made.append(VectorGlyph(arrow.origin, factor * arrow.vector, _arrow_color(arrow), look.double))
     return made
 
 
-def _color(arrow: Arrow) -> tuple[float, ...]:
+def _arrow_color(arrow: Arrow) -> tuple[float, ...]:
     color = LOOKS[arrow.kind].color
     parts = [int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     return tuple(FAINT * 0.6 + (1.0 - FAINT) * part for part in parts) if arrow.faint else tuple(parts)
 
 
 def legend(picture: Picture) -> str:
-    """What the colours mean, as rich text."""
+    """Return the meaning of the colours as rich text."""
     kinds = dict.fromkeys(arrow.kind for arrow in picture.arrows if np.linalg.norm(arrow.vector) > SHORTEST)
     parts = [f'<span style="color:{LOOKS[kind].color}">⬤</span> {LOOKS[kind].words}' for kind in kinds]
     if picture.centers is not None:
@@ -83,7 +83,7 @@ def legend(picture: Picture) -> str:
 
 
 class DerivationScene:
-    """Shows one picture at a time."""
+    """Shows the picture of one derivation step at a time."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -91,11 +91,11 @@ class DerivationScene:
         self._named = False
 
     def measure(self) -> None:
-        """Take the machine's size, for the lengths of arrows."""
+        """Measure the machine's size, on which the lengths of arrows depend."""
         self.size = extent(self._view.scene.bounds())
 
     def show(self, picture: Picture | None) -> None:
-        """Show a picture, or nothing."""
+        """Show a picture, or none."""
         if picture is not None and not self.size:
             self.measure()
         arrows = glyphs(picture, self.size) if picture is not None else []
@@ -103,11 +103,11 @@ class DerivationScene:
         centers = picture.centers if picture is not None and picture.centers is not None else ()
         radii = np.full(3, POINT * self.size)
         self._view.show_ellipsoids(SOURCE, [(center, np.eye(3), radii, "velocity") for center in centers])
-        self._name(picture.names if picture is not None else ())
+        self._show_names(picture.names if picture is not None else ())
         self._view.update()
 
-    def _name(self, names: Sequence[tuple[Any, str, bool]]) -> None:
-        """Write names beside places; those of others stay as long as there are none."""
+    def _show_names(self, names: Sequence[tuple[Any, str, bool]]) -> None:
+        """Write names next to points; with no names given, those of other parts of the program stay."""
         if names or self._named:
             written = tuple(Name(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]
             self._view.annotations.names = written

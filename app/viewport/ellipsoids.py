@@ -1,4 +1,4 @@
-"""The manipulability ellipsoid that follows every movement."""
+"""The manipulability ellipsoid that is updated with every movement."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 FIRST = {"kind": "velocity", "part": "translation"}
-"""What is shown until the person chooses otherwise."""
+"""Default choice of the ellipsoid shown."""
 REACH = 0.35
-"""Length of the largest radius as drawn, as a share of the machine's size, whatever its unit."""
+"""Drawn length of the largest radius as a share of the machine's size, regardless of its unit."""
 
 
 class LiveEllipsoid:
-    """At the selected body or frame, else at the tool. Drawn in true proportions; its largest radius has a fixed
-    share of the machine's size at the rest pose, so that it shrinks and grows with the pose."""
+    """Ellipsoid at the selected body or frame, else at the tool. Drawn in true proportions; in the reference
+    configuration its largest radius is a fixed share of the machine's size, so that its size changes with the pose."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -33,8 +33,8 @@ class LiveEllipsoid:
         self._life = Lifetime()
         self._life.listen(
             (session.moved, self.refresh),
-            (session.selected, self._selected),
-            (session.changed, self._changed),
+            (session.selected, self._selection_changed),
+            (session.changed, self._document_changed),
             (view.settings.changed, self._settings),
         )
         self._frame = ""
@@ -45,19 +45,19 @@ class LiveEllipsoid:
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     @property
     def on(self) -> bool:
-        """Whether it is wanted."""
+        """True if the ellipsoid is switched on."""
         return bool(self._view.settings.value("ellipsoid/shown", False))
 
     def _choice(self, key: str) -> str:
         return str(self._view.settings.value(f"ellipsoid/{key}", FIRST[key]))
 
     def frame(self) -> str:
-        """The frame it belongs to; '' if there is none."""
+        """Name of the frame of the ellipsoid; '' if there is none."""
         session = self._view.session
         ref = session.selection
         if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
@@ -65,7 +65,7 @@ class LiveEllipsoid:
         return tool_frame(session.model) or ""
 
     def refresh(self) -> None:
-        """Draw it for the pose now shown."""
+        """Draw the ellipsoid for the present pose."""
         if not self.on:
             if self._shown:
                 self._shown = False
@@ -77,22 +77,22 @@ class LiveEllipsoid:
             self._view.show_ellipsoids("live", [])
             return
         try:
-            self._prepare(frame, kind, part)
+            self._prepare_scale(frame, kind, part)
             found = manipulability(session.mech, session.q, frame, kind=kind, part=part, p=session.p, m=self._dimension)  # type: ignore[arg-type]
         except KinetostatError:
             self._view.show_ellipsoids("live", [])
             return
-        radii = self._drawn(np.asarray(found.radii))
+        radii = self._drawn_radii(np.asarray(found.radii))
         self._shown = True
         self._view.show_ellipsoids("live", [(found.center, found.axes, radii, kind)])
 
-    def _drawn(self, radii: np.ndarray) -> np.ndarray:
-        """Radii in m as drawn: infinite ones as long as the machine is large."""
+    def _drawn_radii(self, radii: np.ndarray) -> np.ndarray:
+        """Return the radii in m as drawn: infinite ones are drawn as long as the machine is large."""
         size = extent(self._view.scene.bounds())
         return np.minimum(np.where(np.isfinite(radii), radii * self._scale, size), size)
 
-    def _prepare(self, frame: str, kind: str, part: str) -> None:
-        """Dimension and scale, once per model, frame and choice."""
+    def _prepare_scale(self, frame: str, kind: str, part: str) -> None:
+        """Compute dimension and scale, once per model, frame and choice."""
         session = self._view.session
         key = (session.model, frame, kind, part)
         if (
@@ -107,11 +107,11 @@ class LiveEllipsoid:
         finite = [float(radius) for radius in rest.radii if math.isfinite(radius) and radius > 0.0]
         self._scale = REACH * extent(self._view.scene.bounds()) / max(finite) if finite else 1.0
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _selection_changed(self, ref: Ref | None) -> None:
         if self.on:
             self.refresh()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if self.on:
             self.refresh()
 

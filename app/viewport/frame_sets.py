@@ -1,4 +1,4 @@
-"""The frames of a Denavit–Hartenberg table and the robot's own, ghosted in the scene while their table is shown."""
+"""Frames of a Denavit–Hartenberg table and of the robot, as ghosts in the scene while the table is shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SOURCE = "frame sets"
 GEOMETRY = ("parameters", "bodies", "frames", "joints", "chains", "assemblies")
-"""Collections from which the frames follow; after an edit of them a table is an old one."""
+"""Collections that determine the frames; an edit of them makes the table outdated."""
 AXES = ((0.84, 0.27, 0.27), (0.25, 0.62, 0.30), (0.23, 0.45, 0.82))
 """Colours of x, y, z."""
 AXIS = (0.12, 0.62, 0.71)
@@ -33,14 +33,14 @@ GHOST, OWN_GHOST, FAINT = 0.6, 0.35, 0.22
 
 
 class FrameSet(NamedTuple):
-    """What is shown: the table, the row that is pointed at (from 1; 0: none)."""
+    """A table to show, and the row under the pointer (from 1; 0: none)."""
 
     table: FrameTable
     row: int = 0
 
 
 class FrameSets:
-    """Shows one set at a time, as the session says, at the pose of the machine."""
+    """Shows the table's frames that the session requests, at the pose of the machine."""
 
     def __init__(self, view: Stage) -> None:
         self._view, self._session = view, view.session
@@ -48,16 +48,16 @@ class FrameSets:
         self._life = Lifetime()
         self._life.listen(
             (self._session.framed, self.show),
-            (self._session.moved, self._moved),
-            (self._session.changed, self._changed),
+            (self._session.moved, self._pose_moved),
+            (self._session.changed, self._document_changed),
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def show(self, wanted: FrameSet | None) -> None:
-        """Show a set, or none."""
+        """Show a set of frames, or none."""
         if wanted is None and self._shown is None:
             return
         self._shown = wanted
@@ -67,11 +67,11 @@ class FrameSets:
         self._view.annotations.update()
         self._view.update()
 
-    def _moved(self) -> None:
+    def _pose_moved(self) -> None:
         if self._shown is not None:
             self.show(self._shown)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if self._shown is not None and any(getattr(old.model, each) != getattr(new.model, each) for each in GEOMETRY):
             self._session.framed.emit(None)
 
@@ -86,15 +86,17 @@ class FrameSets:
         names: list[Name] = []
         for body in dict.fromkeys(table.own):
             X = np.asarray(poses[body])
-            arrows += _triad(X, OWN * size, OWN_GHOST if not row else FAINT)
+            arrows += _triad_glyphs(X, OWN * size, OWN_GHOST if not row else FAINT)
             if not any(np.allclose(X, Y, atol=1e-9) for Y in placed):
                 names.append(Name(_point(X), body, quiet=True))
         for i, X in enumerate(placed):
             lit = bool(row) and i in (row - 1, row)
-            arrows += _triad(X, (LIT if i == row and row else SIZE) * size, 1.0 if lit else GHOST if not row else FAINT)
+            arrows += _triad_glyphs(
+                X, (LIT if i == row and row else SIZE) * size, 1.0 if lit else GHOST if not row else FAINT
+            )
             names.append(Name(_point(X), f"{{{i}}}", quiet=bool(row) and not lit))
         if row:
-            arrows += _axis(placed[row if table.axis_after else row - 1], AXIS_LENGTH * size)
+            arrows += _axis_glyphs(placed[row if table.axis_after else row - 1], AXIS_LENGTH * size)
         return arrows, names
 
 
@@ -103,11 +105,11 @@ def _point(X: Array) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _triad(X: Array, length: float, opacity: float) -> list[VectorGlyph]:
+def _triad_glyphs(X: Array, length: float, opacity: float) -> list[VectorGlyph]:
     return [VectorGlyph(X[:3, 3], length * X[:3, k], AXES[k], opacity=opacity) for k in range(3)]
 
 
-def _axis(X: Array, length: float) -> list[VectorGlyph]:
-    """A joint axis: along z, through the origin."""
+def _axis_glyphs(X: Array, length: float) -> list[VectorGlyph]:
+    """Return a joint axis: along z, through the origin."""
     z = length * X[:3, 2]
     return [VectorGlyph(X[:3, 3] - 0.5 * z, z, AXIS, opacity=0.85)]

@@ -1,4 +1,4 @@
-"""Runs gestures: a press chooses one, every move is sent to it, release ends it, Esc cancels it.
+"""Runs gestures: a press starts one, every move is sent to it, release ends it, Esc cancels it.
 
 A gesture is a generator: `while (pointer := (yield)) is not None: preview`, then one commit. Closing it raises
 GeneratorExit at the `yield`; there it restores what was.
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 Gesture = Generator[None, Pointer | None, None]
 V = TypeVar("V")
-"""What a tool acts in: the stage."""
+"""Type of the view in which a tool acts."""
 
 PULLING = ("select", "move", "pull")
-"""Tools in which a press with Ctrl pulls."""
+"""Tools in which a press with Ctrl pulls a body."""
 
 
 @dataclass(frozen=True)
 class Tool(Generic[V]):
-    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button;
-    `handles`: whether a press on a joint's ring or arrow drags it, so that they are shown."""
+    """A tool of the left mouse button. `press` returns the gesture of a press, `hover` reacts to movement without a
+    button; `handles`: True if joint handles are shown and a press drags them."""
 
     id: str
     expects: str
@@ -39,33 +39,32 @@ class Tool(Generic[V]):
     leave: Callable[[V], None]
     handles: bool = True
     ends: bool = False
-    """Whether a press on the end of the selected link drags it, so that it is shown."""
+    """True if the ends of the selected link are shown and a press drags them."""
     enter: Callable[[V], None] | None = None
-    """What choosing it does."""
+    """Called when the tool is chosen."""
     double: Callable[[V, Pointer], None] | None = None
-    """What a double click does; without it the view turns about what is under it from then on."""
+    """Called for a double click; without it, a double click sets the centre of rotation of the view."""
     menu: Callable[[V, Pointer], bool] | None = None
-    """Whether a click of the right button was meant for the tool; else it opens the menu."""
+    """Returns True if the tool used a right click; else the context menu opens."""
     back: Callable[[V], bool] | None = None
-    """One step back by Esc; False if there is none, and the tool is left."""
+    """Goes back one step on Esc; returns False if there is none, and the tool is left."""
     wants: Callable[[V, QKeyEvent], bool] | None = None
-    """Whether a key is the tool's own, before the window's shortcuts."""
+    """Returns True for keys of the tool, which take precedence over shortcuts of the window."""
     key: Callable[[V, QKeyEvent], None] | None = None
-    """What it does."""
+    """Handles a key of the tool."""
     takes_shift: bool = False
-    """Whether a press with Shift is the tool's; else it pans."""
+    """True if the tool handles a press with Shift; else it pans."""
     hand: tuple[tuple[float, float, bool], ...] = ()
-    """The way of a hand that shows how it is used: fractions of the view from the left and the top, and whether it
-    presses there."""
+    """Path of the demonstration hand: fractions of the view from left and top, and True where it presses."""
     keeps_view: bool = False
-    """Whether the camera stays where it is when something is added."""
+    """True if the camera does not move when an element is added."""
 
 
 class Gestures(Generic[V]):
     """The chosen tool and the gesture in progress."""
 
     chosen = Signal(object)
-    """Another tool was chosen."""
+    """Emitted when another tool is chosen."""
 
     def __init__(
         self, view: V, session: Session, tools: Mapping[str, Tool[V]], others: Callable[[V, Pointer], Gesture]
@@ -76,12 +75,12 @@ class Gestures(Generic[V]):
         """Whether the gesture in progress has something of the document in hand, not just the view."""
         self._last: Pointer | None = None
         self.tool = tools["select"]
-        session.changed.connect(self._changed)
+        session.changed.connect(self._document_changed)
 
     def close(self) -> None:
-        """Stop, and listen no more."""
+        """Cancel the gesture and disconnect."""
         self.cancel()
-        self._session.changed.disconnect(self._changed)
+        self._session.changed.disconnect(self._document_changed)
 
     @property
     def running(self) -> bool:
@@ -99,7 +98,7 @@ class Gestures(Generic[V]):
             self.chosen.emit(self.tool)
 
     def press(self, pointer: Pointer) -> None:
-        """A button goes down."""
+        """Start a gesture at a mouse press."""
         if self._running is not None:
             return
         plain = pointer.button == "left" and (not pointer.shift or self.tool.takes_shift)
@@ -107,43 +106,43 @@ class Gestures(Generic[V]):
         self._running = (tool.press if plain else self._others)(self._view, pointer)
         self._holds = plain
         self._last = pointer
-        self._step(None, first=True)
+        self._advance_gesture(None, first=True)
 
     def move(self, pointer: Pointer) -> None:
-        """The pointer moves."""
+        """Pass a mouse movement to the gesture, or to the tool's hover."""
         self._last = pointer
         if self._running is not None:
-            self._step(pointer)
+            self._advance_gesture(pointer)
         else:
             self.tool.hover(self._view, pointer)
 
     def release(self, pointer: Pointer) -> None:
-        """The button comes up: the gesture commits."""
+        """End the gesture at the release of the button, so that it commits."""
         if self._running is not None:
-            self._step(pointer)
+            self._advance_gesture(pointer)
         if self._running is not None:
-            self._step(None)
+            self._advance_gesture(None)
             self._running = None
         self.tool.hover(self._view, pointer)
 
     @property
     def inside(self) -> bool:
-        """Whether the pointer is in the viewport."""
+        """True if the pointer is in the viewport."""
         return self._last is not None
 
     def leave(self) -> None:
-        """The pointer leaves the viewport."""
+        """Tell the tool that the pointer has left the viewport."""
         self._last = None
         if self._running is None:
             self.tool.hover(self._view, None)
 
     def again(self) -> None:
-        """What lies under the resting pointer may have changed."""
+        """Repeat the hover at the last position, since the scene may have changed under the resting pointer."""
         if self._running is None and self._last is not None:
             self.tool.hover(self._view, self._last)
 
     def cancel(self) -> bool:
-        """Stop the gesture in progress and restore; False if there was none."""
+        """Cancel the gesture in progress and restore the state before; returns False if there was none."""
         if self._running is None:
             return False
         running, self._running = self._running, None
@@ -151,18 +150,18 @@ class Gestures(Generic[V]):
         return True
 
     def step_back(self) -> bool:
-        """Let the tool take one step back; False if it has none."""
+        """Let the tool go back one step; returns False if there is none."""
         return self.tool.back is not None and self.tool.back(self._view)
 
-    def _changed(self, old: State, new: State) -> None:
-        """An edit that is not its own ends a gesture: what it has in hand may be gone, or be called otherwise."""
+    def _document_changed(self, old: State, new: State) -> None:
+        """End the gesture after an edit that is not its own, since its elements may be gone or renamed."""
         running = self._running
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
         self.cancel()
-        self._session.message.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
+        self._session.message.emit("hint", "The document was changed meanwhile, so the drag was cancelled.")
 
-    def _step(self, pointer: Pointer | None, first: bool = False) -> None:
+    def _advance_gesture(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running
         assert running is not None
         try:

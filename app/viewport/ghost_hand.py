@@ -1,4 +1,4 @@
-"""A hand that shows, when a tool is taken for the first time, how it is used: two seconds, over the scene."""
+"""An animated hand that demonstrates a tool over the scene for two seconds when it is first chosen."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 LASTS = 2000
-"""Milliseconds."""
+"""Duration in milliseconds."""
 STEP = 33
 RING, HAND = 11.0, 26
 STROKE = 3.0
 
 
 class GhostHand(QWidget):
-    """Listens which tool is chosen. A press of a button, or another tool, ends it."""
+    """Overlay that plays when a tool is chosen. A mouse press or another tool ends it."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__(view.widget)
@@ -30,24 +30,24 @@ class GhostHand(QWidget):
         self._tool: Tool[Stage] | None = None
         self._clock = QElapsedTimer()
         self._timer = QTimer(self, interval=STEP)
-        self._timer.timeout.connect(self._turn)
+        self._timer.timeout.connect(self._next_frame)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
-        view.gestures.chosen.connect(self._chosen)
+        view.gestures.chosen.connect(self._tool_chosen)
         view.widget.installEventFilter(self)
 
     def close(self) -> None:  # type: ignore[override]
-        """Listen no more."""
+        """Disconnect from the tools."""
         self.end()
-        self._view.gestures.chosen.disconnect(self._chosen)
+        self._view.gestures.chosen.disconnect(self._tool_chosen)
 
     @property
     def playing(self) -> bool:
-        """Whether it is seen."""
+        """True while the demonstration is visible."""
         return self._tool is not None
 
-    def _chosen(self, tool: Tool[Stage]) -> None:
+    def _tool_chosen(self, tool: Tool[Stage]) -> None:
         self.end()
         settings = self._view.settings
         if tool.hand and settings.shows_hands and not settings.value(f"hands/{tool.id}", False):
@@ -55,7 +55,7 @@ class GhostHand(QWidget):
             self.play(tool)
 
     def play(self, tool: Tool[Stage]) -> None:
-        """Show how a tool is used."""
+        """Demonstrate a tool."""
         self._tool = tool
         self.setGeometry(self._view.widget.rect())
         self.raise_()
@@ -64,19 +64,19 @@ class GhostHand(QWidget):
         self._timer.start()
 
     def end(self) -> None:
-        """Go away."""
+        """End the demonstration."""
         self._tool = None
         self._timer.stop()
         self.hide()
 
-    def _turn(self) -> None:
+    def _next_frame(self) -> None:
         if self._clock.elapsed() > LASTS:
             self.end()
         else:
             self.update()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Whoever presses knows how."""
+        """End the demonstration when the user presses a mouse button."""
         if event.type() == QEvent.Type.Resize:
             self.setGeometry(self._view.widget.rect())
         elif self.playing and event.type() == QEvent.Type.MouseButtonPress:
@@ -84,7 +84,8 @@ class GhostHand(QWidget):
         return False
 
     def at(self, fraction: float) -> tuple[QPointF, bool, int]:
-        """Where the hand is after a fraction of the time, whether it presses, and how many of its places it left."""
+        """Return the hand's position after a fraction of the time, True if it presses there, and the number of points
+        it has passed."""
         assert self._tool is not None
         places = self._tool.hand
         along = min(max(fraction, 0.0), 1.0) * (len(places) - 1)
@@ -95,7 +96,7 @@ class GhostHand(QWidget):
         return QPointF(x * self.width(), y * self.height()), pressed and (part == 1.0 or places[k][2]), k
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The way so far, a ring where it presses, the hand."""
+        """Paint the path so far, a ring while the hand presses, and the hand."""
         if self._tool is None:
             return
         place, pressed, left = self.at(self._clock.elapsed() / LASTS)

@@ -1,5 +1,5 @@
-"""Which joints show their handles: the selected one, and the one whose part the pointer rested on; none while a tool is
-chosen that drags no joints, and none that no hand can move.
+"""Choice of joint handles to show: for the selected joint, and for the joint whose body the pointer rested on; none for
+tools that drag no joints, and none for joints that cannot be moved by hand.
 
 In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
 pointer.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from viz.drawlist.joint_look import Part
 
 REST = 180
-"""Milliseconds the pointer must rest on a part until its handle appears."""
+"""Milliseconds for which the pointer must rest on a body until the handle appears."""
 
 
 class HandleChoice:
-    """Follows selection and hover of the session."""
+    """Updates the joint handles after changes of selection and hover."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -39,41 +39,41 @@ class HandleChoice:
         self._told = ""
         self._document = view.session.document
         self._rest = QTimer(view.widget, singleShot=True, interval=REST)
-        self._rest.timeout.connect(self._arrive)
+        self._rest.timeout.connect(self._show_rested_handle)
         session = view.session
         self._life = Lifetime()
         self._life.callback(self._rest.stop)
         self._life.listen(
-            (session.changed, self._changed),
-            (session.selected, self._selected),
-            (session.hovered, self._hovered),
+            (session.changed, self._document_changed),
+            (session.selected, self._selection_changed),
+            (session.hovered, self._hover_changed),
             (view.gestures.chosen, self._tool_chosen),
             (view.settings.changed, self._settings),
         )
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def refresh(self) -> None:
-        """Show the handles that are due."""
+        """Show the handles for the present selection and hover."""
         self._view.afterwards(self._refresh)
 
     def _refresh(self) -> None:
         view = self._view
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
-        wanted = self._wanted(model, free) if view.gestures.tool.handles else []
+        wanted = self._wanted_joints(model, free) if view.gestures.tool.handles else []
         handles = view.scene.handles
         fixed = frozenset(part for part in handles.parts_of(*wanted) if not self._freedom.moves(part.joint, part.speed))
         if (tuple(wanted), fixed) != (handles.shown, handles.immovable):
             handles.immovable = fixed
             view.scene.show_handles(*wanted)
             view.update()
-        self._tell(model, free)
+        self._explain_missing_handle(model, free)
 
-    def _tell(self, model: Model, free: tuple[Joint, ...]) -> None:
-        """Say why what is selected has no handle."""
+    def _explain_missing_handle(self, model: Model, free: tuple[Joint, ...]) -> None:
+        """Report why the selected element has no handle."""
         view = self._view
         chosen = joint_of(model, view.session.selection, free) if view.gestures.tool.handles else None
         words = "" if chosen is None or self._freedom.moves(chosen) else held_by(view.session, chosen)
@@ -81,25 +81,25 @@ class HandleChoice:
             self._told = words
             view.say(words)
 
-    def _wanted(self, model: Model, free: tuple[Joint, ...]) -> list[str]:
-        """Joints whose handles a tool that drags them shows."""
+    def _wanted_joints(self, model: Model, free: tuple[Joint, ...]) -> list[str]:
+        """Return the joints whose handles the tool shows."""
         view = self._view
         if view.settings.flag("handles"):
-            return [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
-        chosen = joint_of(model, view.session.selection, free, self._moves)
+            return [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._can_move(joint.name)]
+        chosen = joint_of(model, view.session.selection, free, self._can_move)
         return [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
 
-    def _moves(self, joint: str) -> bool:
-        """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
+    def _can_move(self, joint: str) -> bool:
+        """Return True if a handle can move the joint; False for a cut joint, which has no coordinates of its own."""
         return self._freedom.moves(joint)
 
     def under(self, pointer: Pointer) -> Part | None:
-        """The ring or arrow under the pointer."""
+        """Return the ring or arrow under the pointer."""
         met = self._view.scene.handles.pick(self._view.scene.ray(pointer.x, pointer.y))
         return None if met is None else met.meaning  # type: ignore[return-value]
 
     def light(self, part: Part | None) -> bool:
-        """Make a part yellow (None: none); True if there is one."""
+        """Highlight a handle part in yellow (None: none); returns True if there is one."""
         handles = self._view.scene.handles
         if part != handles.hovered:
             handles.hover(part)
@@ -123,7 +123,7 @@ class HandleChoice:
         shown = view.settings.shown(float(view.session.q[index]), mech.coordinates[index].dimension)
         return f"{mech.coordinates[index].name}  {shown}"
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             session = self._view.session
             known = {joint.name for joint in (*session.mech.implicit_joints, *new.model.expanded.joints)}
@@ -132,17 +132,17 @@ class HandleChoice:
             self._document = session.document
         self.refresh()
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _selection_changed(self, ref: Ref | None) -> None:
         if ref is None:
             self._near = self._coming = None
             self._rest.stop()
         self.refresh()
 
-    def _hovered(self, ref: Ref | None) -> None:
+    def _hover_changed(self, ref: Ref | None) -> None:
         if self._view.gestures.running or not self._view.gestures.tool.handles:
             return
         session = self._view.session
-        self._coming = joint_of(session.model.expanded, ref, session.mech.implicit_joints, self._moves)
+        self._coming = joint_of(session.model.expanded, ref, session.mech.implicit_joints, self._can_move)
         if self._coming is not None and self._coming != self._near:
             self._rest.start()
         else:
@@ -152,10 +152,10 @@ class HandleChoice:
                 self.refresh()
 
     def _tool_chosen(self, _tool: object) -> None:
-        """A tool that moves no joints shows no handles: none is seen that cannot be used."""
+        """Hide handles for a tool that moves no joints."""
         self.refresh()
 
-    def _arrive(self) -> None:
+    def _show_rested_handle(self) -> None:
         if self._coming is not None:
             self._near, self._afar = self._coming, not self._view.gestures.inside
             self.refresh()

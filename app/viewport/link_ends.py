@@ -1,4 +1,4 @@
-"""The ends of the selected link, by which its length is dragged; none is shown where formulas would have to go."""
+"""Grips at the ends of the selected link for dragging its length; hidden if that would overwrite formulas."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from core.model import Model
 
 REACH = 9.0
-"""Pixels (at 100 %) from which the pointer is on an end."""
+"""Distance in pixels (at 100 %) within which the pointer is on an end."""
 
 
 class LinkEnds:
-    """Follows the selection; draws the ends over the picture."""
+    """Shows the grips of the selected link over the scene."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -38,18 +38,18 @@ class LinkEnds:
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def _changed(self, *_: object) -> None:
-        self.ends = self._found()
+        self.ends = self._draggable_ends()
         notes = self._view.annotations
         grips = tuple((float(x), float(y), float(z)) for x, y, z in (end.place for end in self.ends))
         if grips != notes.grips:
             notes.grips, notes.lit = grips, None
             notes.update()
 
-    def _found(self) -> tuple[LinkEnd, ...]:
+    def _draggable_ends(self) -> tuple[LinkEnd, ...]:
         session = self._view.session
         ref, model = session.selection, session.model
         if ref is None or not self._view.gestures.tool.ends or session.following or ref.name in session.locked:
@@ -64,7 +64,7 @@ class LinkEnds:
         return tuple(LinkEnd(ref.name, joint, near, place) for joint, place in zip(joints, others, strict=True))
 
     def under(self, pointer: Pointer) -> LinkEnd | None:
-        """The end that the pointer is on."""
+        """Return the link end under the pointer."""
         for end in self.ends:
             x, y = self._view.scene.project(end.place)
             if float(np.hypot(x - pointer.x, y - pointer.y)) < REACH * pointer.scale:
@@ -72,7 +72,7 @@ class LinkEnds:
         return None
 
     def light(self, end: LinkEnd | None) -> bool:
-        """Make an end yellow (None: none); True if there is one."""
+        """Highlight a link end in yellow (None: none); returns True if there is one."""
         notes = self._view.annotations
         lit = None if end is None else self.ends.index(end)
         if lit != notes.lit:
@@ -82,7 +82,7 @@ class LinkEnds:
 
 
 def draggable_points(model: Model, ref: Ref) -> tuple[LinkPoint, ...]:
-    """The joint that carries a body, and the ends at which its length can be dragged; () if there are none."""
+    """Return the joint that carries a body, and the ends at which its length can be dragged; () if there are none."""
     if ref.collection != "bodies" or not has_length(model, ref.name):
         return ()
     first, *others = link_points(model, ref.name)

@@ -1,4 +1,4 @@
-"""Locked parts are marked with a padlock, amid what stands on them."""
+"""Padlock marks on locked bodies, at the middle of their joints and frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LockMarks:
-    """Follows the machine; draws over the picture."""
+    """Draws padlocks over the scene as the machine moves."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -23,7 +23,7 @@ class LockMarks:
         self._life.listen((session.changed, self._changed), (session.moved, self._changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def _changed(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The map that stands in the scene: its points, squares or surface, and the place under the pointer."""
+"""The workspace map in the scene: its points, squares or surface, and the sample under the pointer."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 COMPARE = 120
-"""Milliseconds after a movement until it is said that a map is old."""
+"""Milliseconds after a movement until a map is checked for being outdated."""
 MEANT = 9.0
-"""Pixels from a place within which the pointer means it."""
+"""Distance in pixels within which the pointer selects a sample."""
 MANY_TIMES = 25.0
-"""Times the median beyond which values have the colour of the scale's end: condition numbers grow without bounds."""
+"""Multiple of the median at which the colour scale ends: condition numbers are unbounded."""
 NO_SLICE = "none"
 HANDLE_WORDS = {
     "slide": "Drag moves the plane of the map along its normal · Ctrl snaps",
@@ -41,7 +41,7 @@ FORMS: tuple[Form, ...] = ("points", "squares", "surface")
 
 
 class ShownMap(NamedTuple):
-    """A map, and as what it is drawn; renew(options) asks for it again, with some options otherwise."""
+    """A map and the form in which it is drawn; renew(options) requests it again with some options changed."""
 
     result: SpaceMap
     form: Form
@@ -49,14 +49,14 @@ class ShownMap(NamedTuple):
 
 
 def forms_of(found: WorkspaceMap) -> tuple[Form, ...]:
-    """As what a map can be drawn, the usual form first."""
+    """Return the forms in which a map can be drawn, the default first."""
     if found.inside.ndim == 2:
         return ("squares", "points")
     return ("points", "surface")
 
 
 def scale_of(found: WorkspaceMap) -> tuple[float, float]:
-    """Ends of the scale of colours."""
+    """Return the ends of the colour scale."""
     low, high = found.range
     values = found.values[found.shown]
     finite = values[np.isfinite(values)]
@@ -66,17 +66,17 @@ def scale_of(found: WorkspaceMap) -> tuple[float, float]:
 
 
 def is_change(found: WorkspaceMap) -> bool:
-    """Whether the values are differences of two maps."""
+    """Return True if the values are differences of two maps."""
     return found.title.startswith("Change")
 
 
 def is_plain(found: WorkspaceMap) -> bool:
-    """Whether the values say nothing."""
+    """Return True if the values carry no information."""
     return found.kind == "reach" and not is_change(found)
 
 
 def glyph_of(found: WorkspaceMap) -> MapGlyph:
-    """What is drawn of a map."""
+    """Return the drawing of a map."""
     from scipy.ndimage import binary_closing
 
     low, high = scale_of(found)
@@ -100,10 +100,10 @@ def glyph_of(found: WorkspaceMap) -> MapGlyph:
 
 
 class MapLayer:
-    """Shows one map at a time, as the session says; it stays until its card goes or hides it."""
+    """Shows the map that the session requests, until its result card is removed or hides it."""
 
     changed = Signal()
-    """Another map, or none, is shown, or the look is another."""
+    """Emitted when another map, or none, is shown, or its style changes."""
 
     def __init__(self, view: Stage) -> None:
         self._view, self._session = view, view.session
@@ -117,12 +117,14 @@ class MapLayer:
         self._life = Lifetime()
         self._life.callback(self._late.stop)
         self._life.listen(
-            (self._session.mapped, self.show), (self._session.changed, self._edited), (self._session.moved, self._moved)
+            (self._session.mapped, self.show),
+            (self._session.changed, self._document_changed),
+            (self._session.moved, self._pose_moved),
         )
         self._life.listen((view.theme.changed, lambda _name: self.changed.emit()))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def show(self, wanted: ShownMap | None) -> None:
@@ -132,7 +134,7 @@ class MapLayer:
         new = wanted is not None and (self.shown is None or self.shown.result.map is not wanted.result.map)
         self.shown, self._document = wanted, self._session.document
         self._view.afterwards(lambda: self._draw(new))
-        self.old = self._changes()
+        self.old = self._changes_text()
         self.changed.emit()
 
     def _draw(self, new: bool) -> None:
@@ -147,27 +149,27 @@ class MapLayer:
                 self._view.viewpoint.fit()
         self._view.update()
 
-    def _edited(self, old: State, new: State) -> None:
-        """Another document is open."""
+    def _document_changed(self, old: State, new: State) -> None:
+        """Remove the map when another document is opened."""
         if self.shown is not None and self._document != self._session.document:
             self._session.mapped.emit(None)
         elif old.model is not new.model:
-            self._moved()
+            self._pose_moved()
 
     # ------------------------------------------------------------------------------ whether it still holds
 
-    def _moved(self) -> None:
+    def _pose_moved(self) -> None:
         if self.shown is not None and not self._late.isActive():
             self._late.start()
 
     def _compare(self) -> None:
-        old = self._changes()
+        old = self._changes_text()
         if old != self.old:
             self.old = old
             self.changed.emit()
 
-    def _changes(self) -> str:
-        """What is another since the map was made, in a few words."""
+    def _changes_text(self) -> str:
+        """Describe briefly what has changed since the map was computed."""
         asked = self.shown.result.asked if self.shown is not None else None
         if self.shown is None or asked is None:
             return ""
@@ -178,7 +180,7 @@ class MapLayer:
     # ------------------------------------------------------------------------------ the handle of its plane
 
     def _plane_place(self) -> PlanePlace | None:
-        """Where the handle stands: in the middle of a map whose plane was asked for."""
+        """Return the position of the plane's handle: the centre of a map computed in a plane; else None."""
         if self.shown is None or self.shown.result.asked is None:
             return None
         found: WorkspaceMap = self.shown.result.map
@@ -189,13 +191,13 @@ class MapLayer:
         return PlanePlace(found.plane.up(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low)))
 
     def handle_under(self, pointer: Pointer) -> PlanePart | None:
-        """The part of the handle of its plane that is under the pointer."""
+        """Return the part of the plane's handle under the pointer."""
         if self.shown is None or self._view.scene.plane_handle.place is None:
             return None
         return self._view.scene.plane_handle.pick(self._view.scene.ray(pointer.x, pointer.y))
 
     def light(self, part: PlanePart | None) -> bool:
-        """Make a part of that handle yellow (None: none); True if there is one."""
+        """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         handle = self._view.scene.plane_handle
         if part is not handle.lit:
             handle.light(part)
@@ -205,7 +207,7 @@ class MapLayer:
         return part is not None
 
     def ask_in(self, place: PlanePlace) -> None:
-        """Ask for the same map in another plane."""
+        """Request the same map in another plane."""
         if self.shown is None:
             return
         normal = place.frame[:, 2]
@@ -219,7 +221,7 @@ class MapLayer:
     # ------------------------------------------------------------------------------ the place under the pointer
 
     def under(self, pointer: Pointer) -> int | None:
-        """The sample whose place is under the pointer, of several the nearest to the eye; None if there is none."""
+        """Return the sample under the pointer, of several the nearest to the camera; None if there is none."""
         if self.shown is None:
             return None
         found: WorkspaceMap = self.shown.result.map
@@ -231,7 +233,7 @@ class MapLayer:
         depth = (points - origin) @ along
         beside = np.linalg.norm(points - origin - depth[:, None] * along, axis=1)
         middle = points.mean(axis=0)
-        reach = MEANT * self._view.scene.pixel_ratio * self._metres(middle)
+        reach = MEANT * self._view.scene.pixel_ratio * self._pixel_width(middle)
         if found.inside.ndim == 2:
             reach = max(reach, 0.75 * found.cells.size)
         near = np.flatnonzero(beside < reach)
@@ -240,8 +242,8 @@ class MapLayer:
         best = near[np.argmin(beside[near])] if found.inside.ndim == 2 else near[np.argmin(depth[near])]
         return int(found.shown[best])
 
-    def _metres(self, point: Array) -> float:
-        """m that a pixel is wide at a point."""
+    def _pixel_width(self, point: Array) -> float:
+        """Return the width of a pixel at a point, m."""
         scene = self._view.scene
         x, y = scene.project(point)
         here, there = scene.ray(x, y), scene.ray(x + 1.0, y)
@@ -251,7 +253,7 @@ class MapLayer:
         return float(np.linalg.norm(b - a))
 
     def words(self, sample: int) -> str:
-        """What is at a place: its value and where it is."""
+        """Describe a sample: its value and its position."""
         assert self.shown is not None
         found: WorkspaceMap = self.shown.result.map
         place = ", ".join(
@@ -263,12 +265,12 @@ class MapLayer:
         return " · ".join(filter(None, (shown, place, "click takes the pose that reaches it")))
 
     def take(self, sample: int) -> bool:
-        """Put the machine into the pose that reaches a place: one undo step."""
+        """Move the machine into the pose that reaches a sample, as one undo step."""
         assert self.shown is not None
         found: WorkspaceMap = self.shown.result.map
         session = self._session
         if tuple(session.mech.q_names) != found.names:
-            session.message.emit("warning", "This map belongs to another machine. Ask for it again.")
+            session.message.emit("warning", "This map belongs to another machine. Compute it again.")
             return False
         session.preview(q=found.q[sample])
         session.commit(f"Pose of {self.shown.result.title[:1].lower()}{self.shown.result.title[1:]}")

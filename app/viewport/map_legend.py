@@ -1,4 +1,4 @@
-"""What the colours of a map mean: its title, a bar with the values at its ends and the unit, how large it is."""
+"""Legend of a map: its title, colour bar with the values at its ends and the unit, and its size."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BAR = QSize(220, 10)
 STOPS = 24
 
 
-class _Bar(QWidget):
-    """The scale of colours."""
+class _ColorBar(QWidget):
+    """The colour bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class _Bar(QWidget):
 
 
 class MapLegend(QFrame):
-    """Stands at the lower edge of the viewport while a map is shown."""
+    """Legend at the lower edge of the viewport while a map is shown."""
 
     def __init__(self, view: Stage, layer: MapLayer) -> None:
         super().__init__(view.widget)
@@ -62,10 +62,10 @@ class MapLegend(QFrame):
         font.setBold(True)
         self.title.setFont(font)
         self.size_label.setProperty("muted", True)
-        self.bar = _Bar()
+        self.bar = _ColorBar()
         self.note = Note()
-        self.update_button = QPushButton("Update", toolTip="Ask for the same map of the machine as it is now")
-        self.update_button.clicked.connect(self._renew)
+        self.update_button = QPushButton("Update", toolTip="Compute the same map for the present machine")
+        self.update_button.clicked.connect(self._request_again)
         self._hide = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Hide this map")
         self._hide.setIconSize(QSize(12, 12))
         self._hide.clicked.connect(lambda: view.session.mapped.emit(None))
@@ -89,17 +89,17 @@ class MapLegend(QFrame):
         self.hide()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the map layer."""
         self._life.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The viewport has another size."""
+        """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self.place()
         return False
 
     def refresh(self) -> None:
-        """Follow the map that is shown."""
+        """Show the legend of the present map."""
         shown = self._layer.shown
         self.setVisible(shown is not None)
         if shown is None:
@@ -107,7 +107,7 @@ class MapLegend(QFrame):
         found = shown.result.map
         plain = is_plain(found)
         self.title.setText(shown.result.title)
-        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state(found)))))
+        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state_text(found)))))
         self.size_label.setVisible(bool(self.size_label.text()))
         old = self._layer.old
         self.note.say(f"Outdated: {old}." if old and not found.growing else "", "hint")
@@ -118,13 +118,13 @@ class MapLegend(QFrame):
             self._write_scale()
         self.place()
 
-    def _renew(self) -> None:
-        """Ask for the same map of the machine as it is now."""
+    def _request_again(self) -> None:
+        """Request the same map for the present machine."""
         if self._layer.shown is not None:
             self._layer.shown.renew({})
 
     def _write_scale(self) -> None:
-        """The colours, and the values at the ends and in the middle."""
+        """Show the colours, and the values at the ends and in the middle."""
         assert self._layer.shown is not None
         found = self._layer.shown.result.map
         parted = is_change(found)
@@ -143,7 +143,7 @@ class MapLegend(QFrame):
         self.high.setText(f"{'≥ ' if beyond else ''}{number(high, 3)}{unit}")
 
     def place(self) -> None:
-        """Stay at the lower edge, in the middle."""
+        """Place the legend at the middle of the lower edge."""
         self.layout().activate()
         self.adjustSize()
         host = self._view.widget
@@ -151,8 +151,8 @@ class MapLegend(QFrame):
         self.raise_()
 
 
-def _state(found: WorkspaceMap) -> str:
-    """Of a map that is not whole."""
+def _state_text(found: WorkspaceMap) -> str:
+    """Return the state of a map that is incomplete."""
     if found.complete:
         return ""
     return "getting finer …" if found.growing else "stopped"

@@ -1,4 +1,5 @@
-"""What mobility says of the machine as it is shown, drawn on its components; it follows every movement.
+"""Marks of mobility on the components of the machine (degrees of freedom, redundancies, singular directions), updated
+with every movement.
 
 The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
 its turn; what comes back of a pose that is shown no more is faded until the next is known, of another machine dropped.
@@ -27,66 +28,66 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 FLAG = "mobility"
-"""The setting that shows the marks."""
+"""Setting that shows the marks."""
 LOOK_EVERY = 15
-"""Milliseconds between two looks at the thread."""
+"""Milliseconds between two checks of the thread."""
 REST = 1.5
-"""How long the thread rests after marks while something moves, in times of what they took."""
+"""Pause of the thread during a movement, as a multiple of its last computing time."""
 EDGE = 60
-"""Pixels at the right edge of the view where its toolbar stands."""
+"""Pixels at the right edge of the view occupied by its toolbar."""
 NOTHING = Diagnosis((), None)
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """A pose whose marks are wanted: a copy, of which the thread knows nothing else."""
+class _MarksRequest:
+    """A request for the marks of a pose: a copy of all that the thread needs."""
 
     mech: Mechanism
     frame: str
     p: Mapping[str, float]
     q: NDArray[np.float64]
 
-    def of_machine(self, other: _Asked | None) -> bool:
-        """Whether the other is of the same machine."""
+    def of_machine(self, other: _MarksRequest | None) -> bool:
+        """Return True if another request is for the same machine."""
         return other is not None and self.mech is other.mech
 
-    def beside(self, other: _Asked | None) -> bool:
-        """Whether the other differs in its pose only."""
+    def beside(self, other: _MarksRequest | None) -> bool:
+        """Return True if another request differs in its pose only."""
         return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
 
-    def same(self, other: _Asked | None) -> bool:
-        """Whether the other asks for the same."""
+    def same(self, other: _MarksRequest | None) -> bool:
+        """Return True if another request is for the same marks."""
         return other is not None and self.beside(other) and np.array_equal(self.q, other.q)
 
 
 class MobilityLayer:
-    """`changed`: there are others; `diagnosis` holds them."""
+    """The mobility marks of the machine shown; `diagnosis` holds them, `changed` is emitted for new ones."""
 
     changed = Signal()
 
     def __init__(self, view: Stage) -> None:
         self._view = view
         self.diagnosis = NOTHING
-        self._asked: _Asked | None = None
+        self._asked: _MarksRequest | None = None
         """What is wanted now."""
-        self._answer: tuple[_Asked, Diagnosis] | None = None
+        self._answer: tuple[_MarksRequest, Diagnosis] | None = None
         """What the thread left."""
         self._rested = 0.0
         """When the thread may work again, on the clock of `time.monotonic`."""
-        self._shown: _Asked | None = None
-        self._maker: tuple[_Asked, MobilityMarks] | None = None
+        self._shown: _MarksRequest | None = None
+        self._maker: tuple[_MarksRequest, MobilityMarks] | None = None
         """The thread's own: what it needs of a machine for all its poses."""
         self._worker = Worker("mobility marks", self._failed)
         self._timer = QTimer(view.widget, interval=LOOK_EVERY)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._take_marks)
         session = view.session
         self._life = Lifetime()
         self._life.callback(self._worker.close)
         self._life.callback(self._timer.stop)
         self._life.listen(
             (session.moved, self.refresh),
-            (session.changed, self._changed),
-            (session.selected, self._selected),
+            (session.changed, self._document_changed),
+            (session.selected, self._selection_changed),
             (session.hovered, self._look_at),
             (session.pointed_out, self._look_at),
             (view.settings.changed, self._setting_changed),
@@ -94,22 +95,22 @@ class MobilityLayer:
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more; let the thread end."""
+        """Disconnect and end the thread."""
         self._life.close()
 
     @property
     def on(self) -> bool:
-        """Whether marks are wanted."""
+        """True if the marks are switched on."""
         return self._view.settings.flag(FLAG)
 
     @property
     def settled(self) -> bool:
-        """Whether the marks shown are those of the pose shown."""
+        """True if the marks shown belong to the present pose."""
         return not self.on or (self._asked is not None and self._asked.same(self._shown))
 
     @property
     def frame(self) -> str:
-        """The frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
+        """Frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
         session = self._view.session
         ref = session.selection
         if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
@@ -117,31 +118,31 @@ class MobilityLayer:
         return arm_tool(session.mech)
 
     def refresh(self) -> None:
-        """Ask for the marks of the pose now shown."""
+        """Request the marks of the present pose."""
         if not self.on:
             if self._asked is not None:
                 self._asked = None
                 self._show(None, NOTHING)
             return
         session = self._view.session
-        asked = _Asked(session.mech, self.frame, dict(session.p), np.array(session.q))
+        asked = _MarksRequest(session.mech, self.frame, dict(session.p), np.array(session.q))
         if asked.same(self._asked):
             return
         self._asked = asked
         if not asked.of_machine(self._shown):
             self._show(None, NOTHING)
         self._view.scene.mobility_marks.age()
-        self._begin()
+        self._begin_request()
         self._timer.start()
 
-    def _begin(self) -> None:
-        """Let the thread make what is wanted now, if it has rested."""
+    def _begin_request(self) -> None:
+        """Start the pending request in the thread, if its pause is over."""
         asked = self._asked
         if asked is not None and not self._worker.busy and time.monotonic() >= self._rested:
-            self._worker.do(lambda: self._make(asked))
+            self._worker.do(lambda: self._compute_marks(asked))
 
-    def _make(self, asked: _Asked) -> None:
-        """The marks of a pose (in the thread)."""
+    def _compute_marks(self, asked: _MarksRequest) -> None:
+        """Compute the marks of a pose (in the thread)."""
         begun = time.monotonic()
         try:
             if self._maker is None or not asked.beside(self._maker[0]):
@@ -152,22 +153,22 @@ class MobilityLayer:
             self._rested = now + REST * (now - begun)
 
     def _failed(self, error: Exception) -> None:
-        """A defect (in the thread): said instead of marks."""
+        """Show an error instead of marks (called in the thread)."""
         asked = self._asked
         if asked is not None:
-            self._answer = asked, Diagnosis((), None, f"The marks could not be made: {error}")
+            self._answer = asked, Diagnosis((), None, f"The marks could not be computed: {error}")
 
-    def _look(self) -> None:
-        """Take what the thread left."""
+    def _take_marks(self) -> None:
+        """Take a result from the thread."""
         answer, self._answer = self._answer, None
         if answer is not None and answer[0].of_machine(self._asked):
             self._show(*answer)
         if self.settled or self._asked is None:
             self._timer.stop()
         else:
-            self._begin()
+            self._begin_request()
 
-    def _show(self, shown: _Asked | None, diagnosis: Diagnosis) -> None:
+    def _show(self, shown: _MarksRequest | None, diagnosis: Diagnosis) -> None:
         self._shown, self.diagnosis = shown, diagnosis
         scene = self._view.scene
         scene.mobility_marks.words, scene.mobility_marks.edge = scene.words, EDGE
@@ -176,7 +177,7 @@ class MobilityLayer:
         self.changed.emit()
 
     def _refs(self) -> set[tuple[str, str]]:
-        """What is looked at."""
+        """Return the elements that are selected or hovered."""
         session = self._view.session
         refs = (session.selection, session.hover, *session.spoken_of)
         return {(ref.collection, ref.name) for ref in refs if ref is not None}
@@ -186,12 +187,12 @@ class MobilityLayer:
             self._view.scene.mobility_marks.look_at(self._refs())
             self._view.update()
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _selection_changed(self, ref: Ref | None) -> None:
         if self.on:
             self._look_at(ref)
             self.refresh()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         self.refresh()
 
     def _setting_changed(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""What the marks of mobility mean, and how many there are: a line each, pointing to the components."""
+"""Legend of the mobility marks: one line for each kind with its count, which points out the components."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDEST = 420
 
 
 class Line(NamedTuple):
-    """A line of the legend: its words, the kind whose colour it has, and what it points to."""
+    """A line of the legend: its text, the kind that gives its colour, and the elements it points out."""
 
     text: str
     kind: Kind
@@ -33,43 +33,45 @@ class Line(NamedTuple):
 
 
 def lines(diagnosis: Diagnosis) -> Iterator[Line]:
-    """What is marked, in words."""
+    """Yield the legend lines of a diagnosis."""
     found = diagnosis.mobility
     if found is None:
         if diagnosis.problem:
-            yield Line(diagnosis.problem, "conflict", _refs(diagnosis.marks))
+            yield Line(diagnosis.problem, "conflict", _refs_of_marks(diagnosis.marks))
         return
     of = lambda *kinds: tuple(m for m in diagnosis.marks if m.kind in kinds and m.chief)  # noqa: E731
     free = of("free", "idle", *(("singular",) if found.singular else ()))
-    idle = f", {_count(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
-    yield Line(f"{_count(found.dof, 'degree')} of freedom{idle}", "free", _refs(m for m in free if m.motion))
+    idle = f", {_count_text(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
+    yield Line(
+        f"{_count_text(found.dof, 'degree')} of freedom{idle}", "free", _refs_of_marks(m for m in free if m.motion)
+    )
     if found.redundant:
-        several = _count(len(found.redundant), "redundant constraint")
-        yield Line(several, "redundant", _refs(of("redundant")))
-    yield from (Line(f"{mark.text}.", "conflict", _refs((mark,))) for mark in of("conflict"))
+        several = _count_text(len(found.redundant), "redundant constraint")
+        yield Line(several, "redundant", _refs_of_marks(of("redundant")))
+    yield from (Line(f"{mark.text}.", "conflict", _refs_of_marks((mark,))) for mark in of("conflict"))
     if found.singular:
-        text = f"singular pose: velocities have {found.at_pose} degrees of freedom"
-        yield Line(text, "singular", _refs(of("singular")))
+        text = f"singular pose: {found.at_pose} instantaneous degrees of freedom"
+        yield Line(text, "singular", _refs_of_marks(of("singular")))
     elif lost := of("singular"):
         gone = [mark for mark in lost if not mark.share]
-        text = f"{_count(len(gone), 'direction')} lost at this pose" if gone else "near a singular pose"
-        yield Line(text, "singular", _refs(lost))
+        text = f"{_count_text(len(gone), 'direction')} lost at this pose" if gone else "near a singular pose"
+        yield Line(text, "singular", _refs_of_marks(lost))
 
 
-def _refs(marks: Iterator[Mark] | tuple[Mark, ...]) -> tuple[Ref, ...]:
+def _refs_of_marks(marks: Iterator[Mark] | tuple[Mark, ...]) -> tuple[Ref, ...]:
     return tuple(dict.fromkeys(Ref(*mark.ref) for mark in marks))
 
 
-def _count(count: int, one: str, several: str = "") -> str:
+def _count_text(count: int, one: str, several: str = "") -> str:
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
-class _Line(QWidget):
-    """A dot and words; the pointer on it points the components out, a click selects the first."""
+class _LineWidget(QWidget):
+    """Widget with a coloured dot and text; hovering points the components out, a click selects the first one."""
 
     def __init__(self, view: Stage, line: Line) -> None:
         super().__init__()
-        self._session, self._refs = view.session, line.refs
+        self._session, self._refs_of_marks = view.session, line.refs
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 1, 0, 1)
         look = LOOKS["dark" if view.theme.name == "dark" else "light"]
@@ -82,20 +84,20 @@ class _Line(QWidget):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Point the components out."""
-        self._session.point_out(self._refs)
+        self._session.point_out(self._refs_of_marks)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Point nothing out."""
+        """Stop pointing components out."""
         self._session.point_out(())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the first component."""
-        if self._refs:
-            self._session.select(self._refs[0])
+        if self._refs_of_marks:
+            self._session.select(self._refs_of_marks[0])
 
 
 class MobilityLegend(QFrame):
-    """Stands in the lower left corner of the viewport while the marks are shown."""
+    """Legend in the lower left corner of the viewport while the marks are shown."""
 
     def __init__(self, view: Stage, layer: MobilityLayer) -> None:
         super().__init__(view.widget)
@@ -107,7 +109,7 @@ class MobilityLegend(QFrame):
         self._column.setContentsMargins(10, 5, 10, 5)
         self._column.setSpacing(0)
         self.shown: tuple[Line, ...] = ()
-        self._widgets: list[_Line] = []
+        self._widgets: list[_LineWidget] = []
         self._life = Lifetime()
         view.widget.installEventFilter(self)
         self._life.callback(lambda: view.widget.removeEventFilter(self))
@@ -116,7 +118,7 @@ class MobilityLegend(QFrame):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the layer."""
         self._life.close()
 
     def _repaint(self, _name: str) -> None:
@@ -124,13 +126,13 @@ class MobilityLegend(QFrame):
         self.refresh()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The viewport has another size."""
+        """Move the legend when the viewport is resized."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def refresh(self) -> None:
-        """Follow the marks."""
+        """Update the legend to the marks."""
         now = tuple(lines(self._layer.diagnosis))
         if now == self.shown:
             return
@@ -138,7 +140,7 @@ class MobilityLegend(QFrame):
         for widget in self._widgets:
             widget.hide()
             widget.deleteLater()
-        self._widgets = [_Line(self._view, line) for line in now]
+        self._widgets = [_LineWidget(self._view, line) for line in now]
         for widget in self._widgets:
             self._column.addWidget(widget)
             widget.show()
@@ -146,7 +148,7 @@ class MobilityLegend(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stay in the lower left corner."""
+        """Place the legend in the lower left corner."""
         self._column.activate()
         self.adjustSize()
         self.move(MARGIN, max(self._view.widget.height() - self.height() - MARGIN, MARGIN))

@@ -1,4 +1,4 @@
-"""Moving the camera: orbit, pan, zoom; and the context menu on a right click."""
+"""Camera movement by the mouse: orbit, pan, zoom; and the context menu on a right click."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 TURN = pi
-"""Angle of a drag over the whole height of the viewport, rad."""
+"""Rotation for a drag over the whole height of the viewport, rad."""
 WHEEL_STEP = 1.15
-"""How much nearer one notch of the wheel brings the eye."""
+"""Factor of the camera's distance for one notch of the wheel."""
 
 
 def orbit(view: Stage, press: Pointer) -> Gesture:
-    """Turn the view about its centre."""
+    """Rotate the view about its centre."""
     before, last = view.scene.view, press
     try:
         while (pointer := (yield)) is not None:
@@ -36,7 +36,7 @@ def orbit(view: Stage, press: Pointer) -> Gesture:
 
 
 def clicked(view: Stage, press: Pointer) -> Generator[None, Pointer | None, bool]:
-    """True if the press was a click; a drag orbits."""
+    """Return True if the press was a click; orbit on a drag."""
     drag, moved = orbit(view, press), False
     next(drag)
     try:
@@ -53,7 +53,7 @@ def clicked(view: Stage, press: Pointer) -> Generator[None, Pointer | None, bool
 
 
 def pan(view: Stage, press: Pointer) -> Gesture:
-    """Move the view in its own plane: what was under the pointer stays under it."""
+    """Move the view in its own plane, so that the point under the pointer stays there."""
     before, last = view.scene.view, press
     try:
         while (pointer := (yield)) is not None:
@@ -67,12 +67,12 @@ def pan(view: Stage, press: Pointer) -> Gesture:
 
 
 def zoom_to(view: Stage, pointer: Pointer, factor: float) -> None:
-    """Change the distance by a factor; the point under the pointer keeps its place."""
+    """Scale the distance of the camera by a factor; the point under the pointer stays in place."""
     view.viewpoint.look(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
 
 
 def set_centre(view: Stage, pointer: Pointer) -> None:
-    """What is under the pointer becomes the point that the view turns about."""
+    """Make the point under the pointer the centre of rotation of the view."""
     hit = view.scene.pick(pointer.x, pointer.y)
     if hit is not None:
         x, y, z = map(float, hit.position)
@@ -80,7 +80,7 @@ def set_centre(view: Stage, pointer: Pointer) -> None:
 
 
 def other_buttons(view: Stage, press: Pointer) -> Gesture:
-    """Middle or Shift+left pans; the right button orbits when dragged and opens the menu when clicked."""
+    """Pan with the middle button or Shift+left; orbit by a right drag, open the menu by a right click."""
     if press.button in ("middle", "left"):
         yield from pan(view, press)
         return

@@ -1,4 +1,4 @@
-"""Joints that were left apart are marked: a line from one frame to the other, how far they are, how they close."""
+"""Marks of open joints: a line between the two frames, their distance, and how to close the joint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OpenMarks:
-    """Follows the machine; draws over the picture."""
+    """Draws the marks over the scene as the machine moves."""
 
     def __init__(self, view: Stage) -> None:
         self._view = view
@@ -23,21 +23,21 @@ class OpenMarks:
         self._life.listen((view.settings.changed, self._changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     def _changed(self, *_: object) -> None:
         session, notes = self._view.session, self._view.annotations
         found = () if session.following else open_joints(session)
-        marks = tuple(line(each.a, each.b, self._words(each, k == 0)) for k, each in enumerate(found))
+        marks = tuple(line(each.a, each.b, self._gap_text(each, k == 0)) for k, each in enumerate(found))
         if marks != notes.open:
             notes.open = marks
             notes.update()
 
-    def _words(self, joint: OpenJoint, first: bool) -> str:
-        """Which joint is open, by how much; once also how it closes."""
+    def _gap_text(self, joint: OpenJoint, first: bool) -> str:
+        """Describe an open joint and its gap; for the first one also how to close it."""
         shown = self._view.settings.shown
         apart = [shown(joint.gap.distance, "length")] if joint.gap.distance > 0.0 else []
         apart += [shown(joint.gap.angle, "angle")] if joint.gap.angle > 0.0 else []
-        words = f"{joint.name} is apart: {', '.join(apart)}"
+        words = f"{joint.name} is open: {', '.join(apart)}"
         return f"{words}\nDrag a part to close it, or Edit ▸ {CLOSE}" if first else words

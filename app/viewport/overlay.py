@@ -1,4 +1,4 @@
-"""The small toolbar in the viewport: looks, fit, projection, what is shown."""
+"""The small toolbar in the viewport: camera presets, fit, projection, visible items."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ BUTTONS = (
 )
 """Commands in the toolbar; "-" is a gap."""
 VIEWS = ("view.iso", "view.front", "view.right", "view.top")
-"""Commands that are left to the orientation cube where not all stand in one column."""
+"""Commands omitted if the buttons do not fit into one column, as the orientation cube offers them."""
 MARGIN = 12
 TOP = 126
-"""Below the orientation cube."""
+"""Top of the toolbar, below the orientation cube."""
 GAP = 8
 EDGES = 6
 MOST = 3
-"""Columns below the cube."""
+"""Largest number of columns below the cube."""
 
 
 class Overlay(QFrame):
-    """Stands at the right edge of the viewport; filled by the window from the table of commands. Where the viewport is
-    low, the buttons stand in several columns, without those for which there is the cube, or in a row at its bottom."""
+    """Toolbar at the right edge of the viewport, filled by the window from the table of commands. In a low viewport the
+    buttons are in several columns without camera presets (the cube offers them), or in a row at the bottom."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class Overlay(QFrame):
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
     def fill(self, actions: Mapping[str, QAction], ellipsoids: QMenu) -> None:
-        """Make the buttons."""
+        """Create the buttons."""
         for name in BUTTONS:
             if name == "-":
                 self._buttons.append(None)
@@ -88,15 +88,15 @@ class Overlay(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stay at the right edge, below the orientation cube, in the middle where there is room. In a viewport too low
-        for that it lies along the bottom, where it covers little of the machine."""
+        """Place the toolbar at the right edge, below the orientation cube, centred if there is room; in a viewport too
+        low for that, along the bottom."""
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
         cube = shown_in(host.width(), host.height())
-        buttons, wanted = self._buttons, self._columns_in(room, self._buttons)
+        buttons, wanted = self._buttons, self._columns_needed(room, self._buttons)
         if wanted > 1 and cube:
             buttons = [button for button in self._buttons if button not in self._views]
-            wanted = self._columns_in(room, buttons)
+            wanted = self._columns_needed(room, buttons)
         low = wanted > MOST
         if low:
             widths = [button.sizeHint().width() for button in buttons if button is not None]
@@ -109,8 +109,8 @@ class Overlay(QFrame):
         self.move(max(host.width() - self.width() - MARGIN, MARGIN), top)
 
     @staticmethod
-    def _columns_in(room: int, buttons: list[QToolButton | None]) -> int:
-        """Columns that buttons need in so many pixels of height."""
+    def _columns_needed(room: int, buttons: list[QToolButton | None]) -> int:
+        """Return the number of columns that buttons need in `room` pixels of height."""
         heights = [GAP if button is None else button.sizeHint().height() for button in buttons]
         if sum(heights) + EDGES <= room:
             return 1
@@ -118,7 +118,7 @@ class Overlay(QFrame):
         return ceil(count / max((room - EDGES) // max(heights), 1))
 
     def _lay_out(self, buttons: list[QToolButton | None], columns: int) -> None:
-        """Put buttons in so many columns; gaps only in a single one."""
+        """Arrange buttons in columns; gaps only in a single column."""
         if (columns, len(buttons)) == self._laid_out or not self._buttons:
             return
         self._laid_out = columns, len(buttons)
@@ -138,7 +138,7 @@ class Overlay(QFrame):
         self._grid.invalidate()
 
     def close(self) -> None:
-        """Drop the buttons (they refer to actions of the window)."""
+        """Remove the buttons (they refer to actions of the window)."""
         for button in self._buttons:
             if button is not None:
                 button.deleteLater()

@@ -1,4 +1,4 @@
-"""The pointer as tools see it: where, which button, which keys."""
+"""Position, button and modifier keys of the pointer, as passed to tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ CLICK = 4.0
 
 @dataclass(frozen=True)
 class Pointer:
-    """x, y: device pixels from the upper left corner of the viewport; scale: device pixels per pixel at 100 %."""
+    """State of the pointer. x, y: device pixels from the upper left corner of the viewport; scale: device pixels per
+    pixel at 100 %."""
 
     x: float
     y: float
@@ -24,5 +25,5 @@ class Pointer:
     double: bool = False
 
     def is_click_after(self, press: Pointer) -> bool:
-        """Whether this is still where the button was pressed."""
+        """Return True if the pointer has stayed where the button was pressed."""
         return hypot(self.x - press.x, self.y - press.y) <= CLICK * self.scale

@@ -1,4 +1,4 @@
-"""What runs show in the scene beside the pose: vectors, the paths of points, other visible runs as ghosts.
+"""Display of runs in the scene: vectors, paths of points, and other visible runs as ghosts.
 
 Follows the playhead; without a run vectors are those of the present pose, held still by its joint forces.
 """
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 SOURCE = "runs"
 MOST_GHOSTS = 6
-"""Other runs shown at once; the newest ones."""
+"""Largest number of other runs shown at once; the newest ones."""
 GHOST, FAINT_GHOST = 0.28, 0.14
 """Opacity."""
 VALUES = "vectors/values"
-"""Setting: whether sizes stand at arrows."""
+"""Setting: True if values are written at arrows."""
 MOST_VALUES = 24
 SHORTEST = 0.02
-"""Share of the machine's size; arrows shorter than that have no value beside them."""
+"""Share of the machine's size; shorter arrows have no value."""
 FACTORS = (0.1, 10.0)
-"""By how much a person may shorten or lengthen arrows."""
+"""Range of the user's scale factor of arrows."""
 
 
 class RunScene:
-    """`changed`: which vectors are shown, or how long they are."""
+    """Vectors, paths and ghosts of runs; emits `changed` when other vectors are shown or rescaled."""
 
     changed = Signal()
 
@@ -75,14 +75,14 @@ class RunScene:
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the session."""
         self._life.close()
 
     # ----------------------------------------------------------------------------- which vectors
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
-        """All vectors that are shown, in a steady order."""
+        """Return all vectors shown, in a stable order."""
         every: dict[Wanted, None] = {}
         for kind in KINDS:
             if kind in self.whole_kinds:
@@ -92,16 +92,16 @@ class RunScene:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds that are shown."""
+        """Return the kinds of vectors shown."""
         shown = {each.kind for each in self.wanted}
         return tuple(kind for kind in KINDS if kind in shown)
 
     def shows(self, kind: str, ref: Ref | None = None) -> bool:
-        """Whether all vectors of a kind, or that of one element, are shown."""
+        """Return True if all vectors of a kind, or the one of an element, are shown."""
         return kind in self.whole_kinds or (ref is not None and Wanted(kind, *ref) in self.single)
 
     def toggle(self, kind: str, ref: Ref | None = None) -> None:
-        """Show or hide all vectors of a kind, or that of one element."""
+        """Show or hide all vectors of a kind, or the one of an element."""
         if ref is None:
             self.whole_kinds = self.whole_kinds ^ {kind}
             self.single = frozenset(each for each in self.single if each.kind != kind)
@@ -115,45 +115,45 @@ class RunScene:
         self.changed.emit()
 
     def show(self, whole_kinds: frozenset[str], single: frozenset[Wanted]) -> None:
-        """Show these vectors, and no others."""
+        """Show these vectors only."""
         self.whole_kinds, self.single = whole_kinds, single
         self.refresh()
         self.changed.emit()
 
     def hide(self, kind: str) -> None:
-        """No vectors of a kind."""
+        """Hide the vectors of a kind."""
         self.show(self.whole_kinds - {kind}, frozenset(each for each in self.single if each.kind != kind))
 
     def hide_all(self) -> None:
-        """No vectors."""
+        """Hide all vectors."""
         self.show(frozenset(), frozenset())
 
     def factor(self, kind: str) -> float:
-        """By how much the person lengthens the arrows of a kind."""
+        """Return the user's scale factor for the arrows of a kind."""
         return float(self._view.settings.value(f"vectors/{kind}", 1.0))
 
     def lengthen(self, kind: str, factor: float) -> None:
-        """Make the arrows of a kind longer or shorter."""
+        """Set the scale factor for the arrows of a kind."""
         low, high = FACTORS
         self._view.settings.remember(f"vectors/{kind}", min(max(factor, low), high))
 
     # ----------------------------------------------------------------------------- drawing
 
     def refresh(self) -> None:
-        """Draw everything for the playhead, or the pose."""
-        self._followed, self._drawn = self.session.following, self._moment()
+        """Draw everything for the playhead, or for the pose."""
+        self._followed, self._drawn = self.session.following, self._drawn_key()
         self._view.afterwards(self._draw)
 
     def _draw(self) -> None:
-        record = self._record()
+        record = self._shown_record()
         time = self.runs.time
         self._show_vectors(record, time)
         self._show_paths(record, time)
         self._show_ghosts(record, time)
         self._view.update()
 
-    def _record(self) -> Record | None:
-        """The run that is shown; None if the pose is not one of it."""
+    def _shown_record(self) -> Record | None:
+        """Return the run that is shown; None if the pose does not come from it."""
         record = self.runs.current
         shown = record is not None and self.session.following and len(record.run.time) > 0
         return record if shown else None
@@ -166,7 +166,7 @@ class RunScene:
             return
         try:
             run = at_rest(self.session.mech, self.session.q, self.session.p) if record is None else record.run
-            self._scale(run, wanted, record)
+            self._rescale_arrows(run, wanted, record)
             moment = run if record is None else resampled(run, [time])
             found = vectors.fields(moment, wanted)
         except KinetostatError:
@@ -177,11 +177,11 @@ class RunScene:
 
     @property
     def shows_values(self) -> bool:
-        """Whether the sizes of vectors stand at their arrows."""
+        """True if the values of vectors are written at their arrows."""
         return bool(self._view.settings.value(VALUES, True))
 
     def _show_values(self, found: list[vectors.Field], glyphs: list[VectorGlyph]) -> None:
-        """The size of each vector at the tip of its arrow, of the longest where there are many."""
+        """Write the magnitude of each vector at the tip of its arrow; only for the longest ones if there are many."""
         lengths = [float(np.linalg.norm(glyph.vector)) for glyph in glyphs]
         seen = [k for k in range(len(glyphs)) if SHORTEST * self.size < lengths[k]] if self.shows_values else []
         seen = sorted(seen, key=lambda k: -lengths[k])[:MOST_VALUES]
@@ -194,9 +194,9 @@ class RunScene:
         )
         self._view.annotations.update()
 
-    def _scale(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
-        """Lengths by the usual arrows of the whole run, anew when there is another run or other vectors; of a pose they
-        stay while it moves, unless an arrow would leave the picture."""
+    def _rescale_arrows(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
+        """Scale arrows by the typical magnitudes of the whole run, once per run and set of vectors; for a pose the
+        scale is kept while it moves, unless an arrow would leave the picture."""
         factors = {kind: self.factor(kind) for kind in KINDS}
         kept = (run.settings, len(run.time)) if record is not None else ()
         key = (kept, wanted, tuple(factors.values()))
@@ -219,20 +219,20 @@ class RunScene:
 
     @property
     def followed_points(self) -> tuple[FollowedPoint, ...]:
-        """The points whose paths are drawn."""
+        """Return the points whose paths are drawn."""
         whole = bool(self._view.settings.value("traces/whole", False))
         tracks = self._view.scene.tracks
         return tuple(FollowedPoint(frame, point, whole=whole) for frame, point in tracks.points)
 
     def _show_paths(self, record: Record | None, time: float) -> None:
-        """Of a run the paths are known: they are drawn as it says, not as the playhead happened to be moved."""
+        """Draw the paths of points of a run from its samples, independent of how the playhead was moved."""
         scene = self._view.scene
         if record is None or not scene.tracks.frames:
-            self._pause(False)
+            self._pause_paths(False)
             scene.overlays.paths({}, source=SOURCE)
             self._computed_paths = {}
             return
-        self._pause(True)
+        self._pause_paths(True)
         shown = [each for each in (record, *self.others(record)) if not each.faint]
         trajectories, kept = {}, {}
         colours: dict[str, Colour] = {}
@@ -248,8 +248,8 @@ class RunScene:
         self._computed_paths = kept
         scene.overlays.paths(trajectories, colours, source=SOURCE)
 
-    def _pause(self, paused: bool) -> None:
-        """Show the paths that are recorded while something moves, or not."""
+    def _pause_paths(self, paused: bool) -> None:
+        """Hide or show the paths that are recorded while the machine moves."""
         scene = self._view.scene
         if paused != scene.tracks.paused:
             scene.tracks.paused = paused
@@ -258,7 +258,7 @@ class RunScene:
     # ----------------------------------------------------------------------------- other runs
 
     def others(self, record: Record) -> list[Record]:
-        """Visible runs of machines with the same bodies, the newest few."""
+        """Return visible runs of machines with the same bodies, only the newest few."""
         bodies = record.run.mech.frame_names
         found = [
             other
@@ -282,24 +282,24 @@ class RunScene:
                 shown,
                 [self._places[run][1] for run in chosen],
                 opacity,
-                parameters=[_differing(run, record.run, self.session) for run in chosen],
+                parameters=[_differing_parameters(run, record.run, self.session) for run in chosen],
                 source=source,
             )
 
     def _places_at(self, run: Run, time: float) -> tuple[float, NDArray[np.float64]]:
-        """The time, and (n, 4, 4) where everything of a run is then: computed once."""
+        """Return the time, and the poses (n, 4, 4) of all bodies of a run at that time, cached."""
         known = self._places.get(run)
         return known if known is not None and known[0] == time else (time, poses(resampled(run, [time]))[0])
 
     # ----------------------------------------------------------------------------- hearing
 
-    def _moment(self) -> tuple[object, ...]:
-        """What of the runs is drawn."""
+    def _drawn_key(self) -> tuple[object, ...]:
+        """Return a key of what is drawn of the runs."""
         record = self.runs.current
         return record, record and record.run, self.runs.time, self.session.following
 
     def _moved(self, _time: float) -> None:
-        if self._moment() != self._drawn:  # a run that is put in place of another tells both
+        if self._drawn_key() != self._drawn:  # a run that is put in place of another tells both
             self.refresh()
 
     def _runs_changed(self) -> None:
@@ -326,16 +326,17 @@ class RunScene:
             self.refresh()
 
 
-def _differing(run: Run, shown: Run, session: Session) -> dict[str, float]:
-    """Parameter values of a run where it was made with others than the one shown; of those the machine still has."""
+def _differing_parameters(run: Run, shown: Run, session: Session) -> dict[str, float]:
+    """Return the parameter values of a run that differ from those of the run shown, for parameters that the machine
+    still has."""
     return dict(shared_parameters(session, run)) if run.settings.parameters != shown.settings.parameters else {}
 
 
 def rgb(color: str) -> tuple[float, float, float]:
-    """Red, green, blue (0 … 1) of "#rrggbb"."""
+    """Return red, green, blue (0 … 1) of "#rrggbb"."""
     return int(color[1:3], 16) / 255.0, int(color[3:5], 16) / 255.0, int(color[5:7], 16) / 255.0
 
 
 def kinds_of(ref: Ref | None) -> Iterable[str]:
-    """Kinds of vectors that an element may show."""
+    """Return the kinds of vectors that an element can show."""
     return [kind.id for kind in KINDS.values() if ref is not None and ref.collection in kind.collections]

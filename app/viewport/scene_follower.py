@@ -1,4 +1,5 @@
-"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back.
+"""Updates the scene from the session: model, pose, selection, theme, view settings. The scene changes nothing in the
+session.
 
 An edited model is drawn in a turn of its own, before the next picture, or when somebody looks at the scene.
 """
@@ -42,13 +43,13 @@ DISPLAY = {
 
 
 SMALL = 0.3
-"""Size of the first part of a machine, in halves of the picture's height, below which the camera comes nearer."""
+"""Size of the first part of a machine, relative to half the picture's height, below which the camera moves closer."""
 NARROW = "\u202f"
-"""The narrow gap before a unit, which the scene's letters lack."""
+"""The narrow space before a unit, which the scene's font lacks."""
 
 
-def _added(old: Model, new: Model) -> list[Ref]:
-    """What the new model has that the old one has not."""
+def _added_elements(old: Model, new: Model) -> list[Ref]:
+    """Return the elements of the new model that the old one lacks."""
     known = {(collection, element.name) for collection, element in old.elements()}
     return [Ref(collection, each.name) for collection, each in new.elements() if (collection, each.name) not in known]
 
@@ -61,11 +62,11 @@ class SceneFollower:
         session = view.session
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._changed),
-            (session.moved, self._moved),
-            (session.runs.changed, self._ran),
-            (session.selected, self._selected),
-            (session.hovered, self._hovered),
+            (session.changed, self._document_changed),
+            (session.moved, self._pose_moved),
+            (session.runs.changed, self._run_finished),
+            (session.selected, self._selection_changed),
+            (session.hovered, self._hover_changed),
             (session.pointed_out, self._pointed_out),
             (view.settings.changed, self._settings),
             (view.theme.changed, self._look),
@@ -82,28 +83,28 @@ class SceneFollower:
         self._units()
         self._display()
         self._show()
-        self._moved()
+        self._pose_moved()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from session, settings and theme."""
         self._life.close()
         self._later.clear()
 
     def afterwards(self, work: Callable[[], object]) -> None:
-        """Do something with the scene once it shows the document as it is now; what waits already waits once."""
+        """Call a function once the scene shows the present document; a function already queued is queued only once."""
         if not self._later:
             work()
         elif work not in self._later:
             self._later.append(work)
 
     def catch_up(self) -> None:
-        """Show the document as it is now."""
+        """Update the scene to the present document at once."""
         later, self._later = self._later, deque()
         while later:
             later.popleft()()
 
     def _catch_up(self, _seconds: float) -> bool:
-        """The next of what the scene does not show yet, in a turn of its own."""
+        """Perform the next pending update of the scene, in its own turn of the event loop."""
         if self._later:
             self._later.popleft()()
         return not self._later
@@ -114,8 +115,8 @@ class SceneFollower:
         self._scene.handles.extra = session.mech.implicit_joints
         self._scene.show(session.model, self._shown_p)
 
-    def _ran(self) -> None:
-        """Links that meet in the run that is shown are drawn side by side, once it is over."""
+    def _run_finished(self) -> None:
+        """Draw links that would intersect in the run side by side, once the run is complete."""
         session = self._view.session
         record = session.runs.current
         if record is not None and record.growing:
@@ -133,22 +134,24 @@ class SceneFollower:
             self._scene.keep_apart(session.model, run.mech.frame_names, arrays)
         self._view.update()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             if self._show not in self._later:
                 self._scene.keep_tracks(new.model)
-                self._later += [self._show, self._ran]
+                self._later += [self._show, self._run_finished]
             slices().add(self._view.widget, self._catch_up)
             self._settles = True
             if old.model.origin != new.model.origin or self._document != self._view.session.document:
                 self._document = self._view.session.document
                 self._fits = True
-            elif not self._view.gestures.tool.keeps_view and (added := _added(old.model.expanded, new.model.expanded)):
+            elif not self._view.gestures.tool.keeps_view and (
+                added := _added_elements(old.model.expanded, new.model.expanded)
+            ):
                 first = not old.model.bodies + old.model.chains
-                slices().add(self._view.widget, lambda _seconds: self._bring_in(added, first))
+                slices().add(self._view.widget, lambda _seconds: self._bring_into_view(added, first))
 
-    def _bring_in(self, added: list[Ref], first: bool) -> bool:
-        """Move the camera smoothly if something was added where it is not seen, or the first part is seen too small."""
+    def _bring_into_view(self, added: list[Ref], first: bool) -> bool:
+        """Move the camera smoothly if an added element is out of view, or if the first part appears too small."""
         self.catch_up()
         view, scene = self._view, self._scene
         boxes = [scene.bounds(ref) for ref in added if scene.shows(ref)]
@@ -157,7 +160,7 @@ class SceneFollower:
             view.viewpoint.fit()
         return True
 
-    def _moved(self) -> None:
+    def _pose_moved(self) -> None:
         self.afterwards(self._move)
 
     def _move(self) -> None:
@@ -175,17 +178,17 @@ class SceneFollower:
             view.viewpoint.fit_at_once()
         view.update()
 
-    def _selected(self, ref: Ref | None) -> None:
-        self._point(lambda scene: scene.select(ref))
+    def _selection_changed(self, ref: Ref | None) -> None:
+        self._show_pointed_out(lambda scene: scene.select(ref))
 
-    def _hovered(self, ref: Ref | None) -> None:
-        self._point(lambda scene: scene.hover(ref))
+    def _hover_changed(self, ref: Ref | None) -> None:
+        self._show_pointed_out(lambda scene: scene.hover(ref))
 
     def _pointed_out(self, refs: tuple[Ref, ...]) -> None:
-        self._point(lambda scene: scene.point_out(*refs))
+        self._show_pointed_out(lambda scene: scene.point_out(*refs))
 
-    def _point(self, out: Callable[[Scene], object]) -> None:
-        """Show in the scene what is meant."""
+    def _show_pointed_out(self, out: Callable[[Scene], object]) -> None:
+        """Show hovered or pointed-out elements in the scene."""
 
         def work() -> None:
             out(self._scene)
@@ -200,7 +203,7 @@ class SceneFollower:
         elif key.startswith("units/"):
             self._units()
             self._show()
-            self._moved()
+            self._pose_moved()
 
     def _units(self) -> None:
         self._scene.range_box.unit = self._view.settings.display("length")

@@ -1,4 +1,4 @@
-"""What tools, handles and what is drawn beside the machine need of the 3-D view."""
+"""Interface of the 3-D view for tools, handles and additional drawings in the scene."""
 
 from __future__ import annotations
 
@@ -28,91 +28,91 @@ Glyph = tuple[Any, Any, Any, str]
 
 
 class Pulling(Protocol):
-    """The machine that runs in real time and is pulled by hand."""
+    """The real-time run in which bodies can be pulled by the pointer."""
 
     live: Live | None
 
     @property
     def on(self) -> bool:
-        """Whether there is one, running or held."""
+        """True if a real-time run exists, running or paused."""
         ...
 
     @property
     def running(self) -> bool:
-        """Whether it moves."""
+        """True if the real-time run is not paused."""
         ...
 
     def start(self) -> None:
-        """Let the machine run."""
+        """Start running the machine in real time."""
         ...
 
     def resume(self) -> None:
-        """Go on."""
+        """Resume the run after a pause."""
         ...
 
     def let_go(self) -> None:
-        """The hand opens."""
+        """Release the pulled body."""
         ...
 
 
 class MapPlaces(Protocol):
-    """The map in the scene, whose places can be pointed at."""
+    """The map in the scene, whose samples can be pointed at."""
 
     shown: Any
-    """None: there is no map."""
+    """The map shown; None if there is none."""
 
     def under(self, pointer: Pointer) -> int | None:
-        """The sample whose place is under the pointer."""
+        """Return the sample under the pointer."""
         ...
 
     def words(self, sample: int) -> str:
-        """What is there."""
+        """Describe a sample."""
         ...
 
     def take(self, sample: int) -> bool:
-        """Put the machine into the pose that reaches it."""
+        """Move the machine into the pose that reaches a sample."""
         ...
 
     def handle_under(self, pointer: Pointer) -> PlanePart | None:
-        """The part of the handle of its plane that is under the pointer."""
+        """Return the part of the plane's handle under the pointer."""
         ...
 
     def light(self, part: PlanePart | None) -> bool:
-        """Make a part of that handle yellow (None: none); True if there is one."""
+        """Highlight a part of the plane's handle in yellow (None: none); returns True if there is one."""
         ...
 
     def ask_in(self, place: PlanePlace) -> None:
-        """Ask for the same map in another plane."""
+        """Request the same map in another plane."""
         ...
 
 
 class Stage(Protocol):
-    """The 3-D view as far as one acts in it."""
+    """The 3-D view, as used by tools and other interactive parts."""
 
     standing: str
-    """Words of a state that outlasts gestures."""
+    """Hint text of a state that outlasts gestures."""
     interactive: Pulling | None
     pointed: Pointer | None
-    """Where the pointer is; while a menu is open where it was; None outside of the view."""
+    """Position of the pointer; while a menu is open its last one; None outside of the view."""
 
     @property
     def session(self) -> Session:
-        """What is open."""
+        """The session with the open document."""
         ...
 
     @property
     def settings(self) -> Settings:
-        """The person's preferences."""
+        """The user's preferences."""
         ...
 
     @property
     def theme(self) -> Theme:
-        """Colours."""
+        """The colours in use."""
         ...
 
     @property
     def scene(self) -> Scene:
-        """The actors."""
+        """The scene with its actors."""
         ...
 
     @property
@@ -122,12 +122,12 @@ class Stage(Protocol):
 
     @property
     def annotations(self) -> Annotations:
-        """Flat drawing over the picture."""
+        """The flat drawing over the scene."""
         ...
 
     @property
     def maps(self) -> MapPlaces:
-        """The map in the scene, if there is one."""
+        """The layer of workspace maps in the scene."""
         ...
 
     @property
@@ -137,57 +137,59 @@ class Stage(Protocol):
 
     @property
     def widget(self) -> QWidget:
-        """Where it is seen; menus, dialogs and timers belong to it."""
+        """The widget of the view, parent of menus, dialogs and timers."""
         ...
 
     def afterwards(self, work: Callable[[], object]) -> None:
-        """Do something with the scene once it shows the document as it is now: at once, or soon after an edit."""
+        """Call a function once the scene shows the present document: at once, or soon after an edit."""
         ...
 
     def update(self) -> None:
-        """Draw a new picture soon."""
+        """Request a new picture."""
         ...
 
     def say(self, text: str = "") -> None:
-        """What the tool expects now; '' for what it expects at first, or for the `standing` words."""
+        """Show a hint for the next action; '' for the tool's default hint, or for the `standing` text."""
         ...
 
     def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """(3,) the point of the machine, or else of the ground, under a pixel; None if neither is there (m, world)."""
+        """Return the point (3,) of the machine, or else of the ground, under a pixel (m, world); None if there is
+        neither."""
         ...
 
     def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        """Return the point (3,) where the line of sight meets the ground grid; None if it does not, or too far away."""
         ...
 
     def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
-        """The end of the selected link under the pointer, which can be dragged."""
+        """Return the draggable end of the selected link under the pointer."""
         ...
 
     def light_link_end(self, end: LinkEnd | None) -> bool:
-        """Make an end of a link yellow (None: none); True if there is one."""
+        """Highlight a link end in yellow (None: none); returns True if there is one."""
         ...
 
     def handle_under(self, pointer: Pointer) -> Part | None:
-        """The ring or arrow under the pointer."""
+        """Return the ring or arrow under the pointer."""
         ...
 
     def light_handle(self, part: Part | None) -> bool:
-        """Make a ring or arrow yellow (None: none); True if there is one."""
+        """Highlight a ring or arrow in yellow (None: none); returns True if there is one."""
         ...
 
     def press_cube(self, pointer: Pointer) -> bool:
-        """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
+        """Look from the face, edge or corner of the orientation cube under the pointer; returns False if
+        there is none."""
         ...
 
     def hover_cube(self, pointer: Pointer | None) -> bool:
-        """Light up the part of the cube under the pointer."""
+        """Highlight the part of the orientation cube under the pointer."""
         ...
 
     def open_menu(self, pointer: Pointer) -> None:
-        """The menu of what is under the pointer."""
+        """Open the context menu of the element under the pointer."""
         ...
 
     def show_ellipsoids(self, source: str, glyphs: list[Glyph]) -> None:
-        """Show the ellipsoids of one source (the live one, a result) beside those of the others."""
+        """Show the ellipsoids of one source (the live one, a result) in addition to those of others."""
         ...

@@ -1,7 +1,7 @@
-"""A widget whose picture VTK draws with OpenGL, in a context of Qt's.
+"""A widget into which VTK draws by OpenGL, in a context of Qt.
 
-Graphics hardware keeps the picture and puts the window together (`_Composed`). Where the processor plays OpenGL, that
-would cost as much again as drawing: there the picture is fetched and painted as any other (`_Painted`).
+Graphics hardware keeps the picture and composes the window (`_ComposedCanvas`). With software OpenGL that would cost as
+much again as drawing: there the picture is fetched and painted like any other (`_PaintedCanvas`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 MAKE_CURRENT = "WindowMakeCurrentEvent"
 RENDERER = 0x1F01
-"""OpenGL's number of the question who draws (GL_RENDERER)."""
+"""OpenGL's constant for the name of the renderer (GL_RENDERER)."""
 COLOR_BUFFER = 0x4000
-"""OpenGL's bit for the colours of a picture."""
+"""OpenGL's bit for the colour buffer."""
 
 
 def prepare_surface() -> None:
-    """Ask for OpenGL 3.2 core. Must be called before the QApplication is made."""
+    """Request OpenGL 3.2 core. Must be called before the QApplication is created."""
     wanted = QSurfaceFormat()
     wanted.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
     wanted.setVersion(3, 2)
@@ -47,16 +47,17 @@ def prepare_surface() -> None:
     QSurfaceFormat.setDefaultFormat(wanted)
 
 
-_asked: list[_Hidden] = []
-"""The context in which was asked what OpenGL can carry, until a surface takes it."""
+_asked: list[_HiddenContext] = []
+"""The context in which the OpenGL capabilities were queried, until a surface takes it."""
 
 
 @cache
 def carried() -> Quality:
-    """What OpenGL can carry here: asked once, in a context nobody sees, which the first surface takes."""
+    """Return the rendering quality that OpenGL supports here: queried once, in a hidden context that the first surface
+    takes over."""
     from viz.scene.quality import quality_for
 
-    hidden = _Hidden()
+    hidden = _HiddenContext()
     if not hidden.make_current():
         return "fine"
     quality = quality_for(hidden.renderer)
@@ -67,10 +68,11 @@ def carried() -> Quality:
 
 
 class Surface(QWidget):
-    """Holds VTK's window `vtk`; `ready` from the moment there is a context until it goes. What draws says `draw`."""
+    """Holds VTK's render window `vtk`; `ready` is True while there is an OpenGL context. Subclasses implement
+    `draw`."""
 
     drawn = Signal()
-    """A new picture is on the screen, or will be when Qt is done."""
+    """Emitted when a new picture is on the screen, or will be once Qt is done."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,58 +80,59 @@ class Surface(QWidget):
 
         self.vtk = vtkGenericOpenGLRenderWindow()
         self.ready = False
-        self.canvas: _Canvas = _Painted(self) if carried() == "plain" else _Composed(self)
+        self.canvas: _CanvasProtocol = _PaintedCanvas(self) if carried() == "plain" else _ComposedCanvas(self)
         self.canvas.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     @property
     def composed(self) -> bool:
-        """Whether graphics hardware puts the picture into the window; what floats over it is not painted with it."""
-        return isinstance(self.canvas, _Composed)
+        """True if graphics hardware composes the picture into the window, so that overlays are not repainted
+        with it."""
+        return isinstance(self.canvas, _ComposedCanvas)
 
     def draw(self) -> None:
-        """Draw a picture with VTK, in the context that is current."""
+        """Draw a picture with VTK in the current context."""
         raise NotImplementedError
 
     def update(self) -> None:  # type: ignore[override]
-        """Draw a new picture soon."""
+        """Request a new picture."""
         self.canvas.renew()
 
     def repaint(self) -> None:  # type: ignore[override]
-        """Draw a new picture now, if the surface is seen."""
+        """Draw a new picture now, if the surface is visible."""
         self.canvas.renew()
         self.canvas.repaint()
 
     def grab_picture(self) -> QImage:
-        """A new picture, as it would be seen."""
+        """Return a new picture, as it would appear on the screen."""
         return self.canvas.grab_picture()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The picture fills the surface."""
+        """Fit the picture to the surface."""
         super().resizeEvent(event)
         self.canvas.setGeometry(self.rect())
 
     def event(self, event: QEvent) -> bool:
-        """Before it is deleted, what VTK holds is freed."""
+        """Free VTK's resources before the surface is deleted."""
         if event.type() == QEvent.Type.DeferredDelete:
             self.free()
         return super().event(event)
 
     def make_current(self) -> None:
-        """Let what follows concern the context of this surface."""
+        """Make this surface's OpenGL context the current one."""
         self.canvas.make_current()
 
     def done_current(self) -> None:
-        """Leave it again."""
+        """Release this surface's OpenGL context."""
         self.canvas.done_current()
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Its size in device pixels."""
+        """The size in device pixels."""
         ratio = self.devicePixelRatioF()
         return round(self.width() * ratio), round(self.height() * ratio)
 
     def begin(self) -> None:
-        """There is a context, and it is current: VTK may draw in it."""
+        """Prepare VTK to draw, once there is a current context."""
         self.vtk.SetReadyForRendering(True)
         self.vtk.SetMapped(True)
         self.vtk.SetOwnContext(False)
@@ -140,16 +143,17 @@ class Surface(QWidget):
         self.ready = True
 
     def clear(self, color: tuple[float, float, float]) -> None:
-        """Instead of drawing: nothing but a colour."""
+        """Fill the surface with a colour instead of a picture."""
         self.canvas.clear(color)
 
     def _make_current(self, *_: object) -> None:
-        """VTK draws or frees memory, at any moment: never in the context of another window, whose own it would take."""
+        """Make this context current before VTK draws or frees memory, which may happen at any moment, so that it never
+        acts in the context of another window."""
         if not self.canvas.is_current():
             self.canvas.make_current()
 
     def free(self) -> None:
-        """The context goes: free what VTK holds in it."""
+        """Free VTK's resources before the context is destroyed."""
         if self.ready:
             self.ready = False
             self.make_current()
@@ -158,8 +162,8 @@ class Surface(QWidget):
             self.canvas.done_current()
 
 
-class _Canvas(Protocol):
-    """What a surface's picture is seen on: a widget that fills it, below all that floats over it."""
+class _CanvasProtocol(Protocol):
+    """The widget that displays a surface's picture: it fills the surface, below all overlays."""
 
     def renew(self) -> None: ...
     def repaint(self) -> None: ...
@@ -172,8 +176,8 @@ class _Canvas(Protocol):
     def setAttribute(self, attribute: Qt.WidgetAttribute) -> None: ...
 
 
-class _Composed(QOpenGLWidget):
-    """VTK draws into a texture of Qt's, from which Qt puts the window together with OpenGL."""
+class _ComposedCanvas(QOpenGLWidget):
+    """Canvas in which VTK draws into a texture of Qt, from which Qt composes the window by OpenGL."""
 
     def __init__(self, surface: Surface) -> None:
         super().__init__(surface)
@@ -187,40 +191,40 @@ class _Composed(QOpenGLWidget):
         self.context().aboutToBeDestroyed.connect(self._surface.free)
 
     def paintGL(self) -> None:
-        """Draw into Qt's framebuffer, from a state of OpenGL that VTK knows."""
+        """Draw into Qt's framebuffer, starting from an OpenGL state that VTK expects."""
         if self._surface.ready:
             self._surface.vtk.OpenGLInitState()
             self._surface.draw()
 
     def renew(self) -> None:
-        """Draw a new picture soon."""
+        """Request a new picture."""
         self.update()
 
     def grab_picture(self) -> QImage:
-        """A new picture."""
+        """Return a new picture."""
         return self.grabFramebuffer()
 
     def clear(self, color: tuple[float, float, float]) -> None:
-        """Nothing but a colour."""
+        """Fill the canvas with a colour."""
         functions = self.context().functions()
         functions.glClearColor(*color, 1.0)
         functions.glClear(COLOR_BUFFER)
 
     def make_current(self) -> None:
-        """Take this context."""
+        """Make this context current."""
         self.makeCurrent()
 
     def done_current(self) -> None:
-        """Leave it."""
+        """Release this context."""
         self.doneCurrent()
 
     def is_current(self) -> bool:
-        """Whether this context is taken."""
+        """Return True if this context is current."""
         return QOpenGLContext.currentContext() is self.context()
 
 
-class _Hidden:
-    """A context of OpenGL without a window."""
+class _HiddenContext:
+    """An OpenGL context without a window."""
 
     def __init__(self) -> None:
         self.context = QOpenGLContext()
@@ -230,28 +234,28 @@ class _Hidden:
         self.works = self.context.create()
 
     def belong_to(self, owner: QWidget) -> None:
-        """Go with a widget."""
+        """Destroy the context together with a widget."""
         self.context.setParent(owner)
         self.place.setParent(owner)
 
     def make_current(self) -> bool:
-        """Take this context; False where there is no OpenGL."""
+        """Make this context current; returns False if there is no OpenGL."""
         return self.works and self.context.makeCurrent(self.place)
 
     @property
     def renderer(self) -> str:
-        """The name of what draws in it, when it is current."""
+        """Return the name of the renderer, when the context is current."""
         return str(self.context.functions().glGetString(RENDERER) or "")
 
 
-class _Painted(QWidget):
-    """VTK draws without a window; its picture is kept, and painted wherever the window must be."""
+class _PaintedCanvas(QWidget):
+    """Canvas in which VTK draws off-screen; the picture is cached and painted when the window is."""
 
     def __init__(self, surface: Surface) -> None:
         super().__init__(surface)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._surface = surface
-        self._hidden = _asked.pop() if _asked else _Hidden()
+        self._hidden = _asked.pop() if _asked else _HiddenContext()
         self._hidden.belong_to(self)
         self._hidden.context.aboutToBeDestroyed.connect(surface.free)
         self._stale, self._drawing = True, False
@@ -259,16 +263,16 @@ class _Painted(QWidget):
         surface.vtk.SetFrameBlitModeToNoBlit()
 
     def renew(self) -> None:
-        """Draw a new picture soon."""
+        """Request a new picture."""
         self._stale = True
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The picture no longer fits."""
+        """Drop the picture, which no longer fits."""
         self._stale = True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the picture, a new one if it was asked for."""
+        """Paint the picture, after drawing a new one if requested."""
         new = self._stale
         if new:
             self._draw()
@@ -296,29 +300,30 @@ class _Painted(QWidget):
             self.done_current()
 
     def grab_picture(self) -> QImage:
-        """A new picture."""
+        """Return a new picture."""
         self._draw()
         return self._kept.copy()
 
     def clear(self, color: tuple[float, float, float]) -> None:
-        """Nothing but a colour, until the first picture."""
+        """Show a colour until the first picture."""
         self._kept = QImage(1, 1, QImage.Format.Format_RGB32)
         self._kept.fill(QColor.fromRgbF(*color))
 
     def make_current(self) -> None:
-        """Take this context."""
+        """Make this context current."""
         self._hidden.make_current()
 
     def done_current(self) -> None:
-        """Leave it."""
+        """Release this context."""
         self._hidden.context.doneCurrent()
 
     def is_current(self) -> bool:
-        """Whether this context is taken, for sure: other windows of VTK take theirs without telling Qt."""
+        """Return True if this context is certainly current: other VTK windows make theirs current without
+        telling Qt."""
         return self._drawing and QOpenGLContext.currentContext() is self._hidden.context
 
 
 def as_image(picture: Pixels) -> QImage:
-    """A picture (height, width, 4) as an image of Qt's that needs no background."""
+    """Return a picture (height, width, 4) as an opaque Qt image."""
     height, width = picture.shape[:2]
     return QImage(picture.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).copy()

@@ -1,4 +1,4 @@
-"""What the arrows in the scene mean and how long they are: one line per kind, with a slider for their length."""
+"""Legend of the arrows in the scene: one line per kind with its scale and a slider for its length."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MARGIN = 12
 STEPS = 200
 
 
-class _Arrow(QWidget):
-    """An arrow in the colour of a kind; with two heads for turning quantities."""
+class _ArrowIcon(QWidget):
+    """An arrow in the colour of a kind; with two heads for rotational quantities."""
 
     def __init__(self, color: QColor, turning: bool) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Arrow(QWidget):
 
 
 class VectorLegend(QFrame):
-    """Stands in the upper left corner of the viewport while vectors are shown."""
+    """Legend in the upper left corner of the viewport while vectors are shown."""
 
     def __init__(self, view: Stage, scene: RunScene) -> None:
         super().__init__(view.widget)
@@ -69,7 +69,7 @@ class VectorLegend(QFrame):
         self.hide()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the scene."""
         self._life.close()
 
     def _repaint(self, _name: str) -> None:
@@ -77,12 +77,12 @@ class VectorLegend(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow which kinds are shown, and their scales."""
+        """Update the legend to the kinds shown and their scales."""
         kinds = self._scene.kinds
         if tuple(self._words) != kinds:
             self._fill(kinds)
         for kind in kinds:
-            self._words[kind].setText(self._meaning(kind))
+            self._words[kind].setText(self._meaning_text(kind))
         self.setVisible(bool(kinds))
         for part in self._parts:
             part.show()
@@ -90,7 +90,7 @@ class VectorLegend(QFrame):
         self.adjustSize()
         self.move(MARGIN, MARGIN)
 
-    def _meaning(self, kind: str) -> str:
+    def _meaning_text(self, kind: str) -> str:
         value, length = reference(self._scene.scale.get(kind, 0.0), self._scene.size)
         if value <= 0.0:
             return "zero everywhere"
@@ -105,18 +105,18 @@ class VectorLegend(QFrame):
         look = LOOKS["dark" if self._view.theme.name == "dark" else "light"]
         for row, kind in enumerate(kinds):
             facts = KINDS[kind]
-            arrow = _Arrow(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
+            arrow = _ArrowIcon(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
             title, self._words[kind] = Label(facts.title), Label()
             self._words[kind].setProperty("muted", True)
             close = QToolButton(icon=icon("close"), autoRaise=True, toolTip=as_tip(f"Hide: {facts.title}"))
             close.setIconSize(QSize(12, 12))
             close.clicked.connect(lambda _=False, kind=kind: self._scene.hide(kind))
-            for column, part in enumerate((arrow, title, self._words[kind], self._slider(kind), close)):
+            for column, part in enumerate((arrow, title, self._words[kind], self._length_slider(kind), close)):
                 self._grid.addWidget(part, row, column)
                 self._parts.append(part)
 
-    def _slider(self, kind: str) -> QSlider:
-        """The length of arrows, from a tenth to ten times as long."""
+    def _length_slider(self, kind: str) -> QSlider:
+        """Return a slider for the length of arrows, from a tenth to ten times."""
         low, high = (math.log(factor) for factor in FACTORS)
         slider = QSlider(Qt.Orientation.Horizontal, minimum=0, maximum=STEPS)
         slider.setFixedWidth(80)

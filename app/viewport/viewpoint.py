@@ -1,4 +1,4 @@
-"""Where the viewport is looked into from: the camera moves, at once or in flight, to what shall be in the picture."""
+"""The camera of the viewport: moves at once or in an animated flight, and fits elements into the picture."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ FLIGHT = 220
 
 
 class Viewpoint:
-    """The camera of a scene that is seen on a surface."""
+    """The camera of a scene displayed on a surface."""
 
     looked = Signal()
-    """The camera moved."""
+    """Emitted when the camera moved."""
 
     def __init__(self, scene: Scene, surface: Surface, catch_up: Callable[[], object]) -> None:
-        """`catch_up` has the scene show what is open now."""
+        """`catch_up` updates the scene to the present document."""
         self._scene, self._surface, self._catch_up = scene, surface, catch_up
         self._fit_wanted = True
         self._trajectory: tuple[View, View] | None = None
         self._flight = QVariantAnimation(surface, startValue=0.0, endValue=1.0, duration=FLIGHT)
-        self._flight.valueChanged.connect(self._fly)
+        self._flight.valueChanged.connect(self._show_flight_share)
 
     # ----------------------------------------------------------------------------- moving
 
@@ -43,12 +43,12 @@ class Viewpoint:
         self._look(view)
 
     def recall(self, view: View) -> None:
-        """Look as one did before, and do not fit the machine into the picture when it is first drawn."""
+        """Restore an earlier view, without fitting the machine into the first picture."""
         self._fit_wanted = False
         self.look(view)
 
     def fly_to(self, view: View) -> None:
-        """Move the camera smoothly; what waited to be fitted no longer is."""
+        """Move the camera smoothly; a pending fit is dropped."""
         self._fit_wanted = False
         if not self._surface.ready or not self._surface.isVisible():
             self._look(view)
@@ -58,10 +58,10 @@ class Viewpoint:
         self._flight.start()
 
     def stop(self) -> None:
-        """Stay where a flight has come to."""
+        """Stop a flight at its present view."""
         self._flight.stop()
 
-    def _fly(self, share: float) -> None:
+    def _show_flight_share(self, share: float) -> None:
         if self._trajectory is not None:
             self._look(self._trajectory[1] if share >= 1.0 else camera.between(*self._trajectory, share))
 
@@ -72,7 +72,7 @@ class Viewpoint:
 
     @property
     def goal(self) -> View:
-        """Where the camera is, or flies to."""
+        """The present view, or the destination of a flight."""
         flying = self._flight.state() == QVariantAnimation.State.Running
         return self._trajectory[1] if flying and self._trajectory is not None else self._scene.view
 
@@ -82,7 +82,7 @@ class Viewpoint:
 
     @property
     def ortho(self) -> bool:
-        """Parallel projection."""
+        """True for parallel projection."""
         return self.goal.parallel
 
     def set_ortho(self, on: bool) -> None:
@@ -92,7 +92,7 @@ class Viewpoint:
     # ----------------------------------------------------------------------------- fitting
 
     def fitted(self, view: View, ref: Ref | None = None) -> View:
-        """A view moved so that an element, or everything, is in the picture."""
+        """Return a view moved so that an element, or everything, is in the picture."""
         self._catch_up()
         scene = self._scene
         now, scene.view = scene.view, view
@@ -101,28 +101,28 @@ class Viewpoint:
         return wanted
 
     def fit(self, ref: Ref | None = None) -> None:
-        """Bring an element, or everything, into the picture."""
+        """Move the camera so that an element, or everything, is in the picture."""
         if self._surface.ready:
             self.fly_to(self.fitted(self.goal, ref))
         else:
             self._fit_wanted = True
 
     def keep_in_view(self) -> None:
-        """Step back if machine, poses or ellipsoids reach beyond the picture."""
+        """Move the camera back if the machine, poses or ellipsoids extend beyond the picture."""
         self._catch_up()
         scene = self._scene
         if not camera.sees(self.goal, scene.size, scene.bounds(overlays=True)):
             self.fit()
 
     def fit_at_once(self) -> None:
-        """Fit everything with the next picture, seen from where a flight leads."""
+        """Fit everything with the next picture, in the direction of a flight's destination."""
         self._scene.view = self.goal
         self.stop()
         self._fit_wanted = True
         self._surface.update()
 
     def prepare(self) -> None:
-        """Fit what waits to be, before a picture is drawn."""
+        """Perform a pending fit before a picture is drawn."""
         if self._fit_wanted:
             self._fit_wanted = False
             self._scene.view = self._scene.fit()

@@ -1,4 +1,4 @@
-"""The 3-D view: VTK's scene on a surface, Qt events as pointers, and what floats over it."""
+"""The 3-D view: VTK's scene on a surface, Qt events turned into pointers, and overlays."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from viz.drawlist.joint_handles import Part
 
 CALM = 150
-"""Milliseconds without a new picture after which the scene counts as still and gets its smoothest picture."""
+"""Milliseconds without a new picture after which the scene is drawn in its highest quality."""
 BUTTONS = {
     Qt.MouseButton.LeftButton: "left",
     Qt.MouseButton.MiddleButton: "middle",
@@ -60,14 +60,14 @@ BUTTONS = {
 
 
 class Viewport(Surface):
-    """Hosts the scene; `expects` says what the tool expects, `place` the point under the pointer (or None)."""
+    """Displays the scene; emits `expects` with the tool's hint, `place` with the point under the pointer (or None)."""
 
     expects = Signal(str)
     place = Signal(object)
     viewpoint: Viewpoint
     follower: SceneFollower | None = None
     awaiting = False
-    """Whether the program starts and its first machine is about to come: a picture without it would be in vain."""
+    """True while the program starts and its first machine is about to be shown, so that a picture would be wasted."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Viewport(Surface):
 
     @property
     def scene(self) -> Scene:
-        """What is drawn. Whoever looks at it finds it as the document is now."""
+        """The scene, updated to the present document on access."""
         if self.follower is not None:
             self.follower.catch_up()
         return self._scene
@@ -129,13 +129,13 @@ class Viewport(Surface):
         return tuple(self._scene.tracks.frames)
 
     def afterwards(self, work: Callable[[], object]) -> None:
-        """See `SceneFollower.afterwards`."""
+        """Call a function once the scene shows the present document, see `SceneFollower.afterwards`."""
         if self.follower is not None:
             self.follower.afterwards(work)
 
     @property
     def widget(self) -> QWidget:
-        """Where the scene is seen; menus, dialogs and timers belong to it."""
+        """The widget of the view, parent of menus, dialogs and timers."""
         return self
 
     # ----------------------------------------------------------------------------- drawing
@@ -155,27 +155,27 @@ class Viewport(Surface):
         self._calm.start()
 
     def hurry(self) -> None:
-        """Draw the next picture as those of a movement: the smooth one, whose means must be made first, follows."""
+        """Draw the next picture in the lower quality used for movements; a smooth one follows."""
         self._resting = False
 
     def _rest(self) -> None:
-        """Nothing moved for a while: what was drawn in haste is drawn once more, smoothly."""
+        """Redraw the picture in high quality after a time without movement."""
         self._resting = True
         if self._scene.hasty:
             self.update()
 
     def close(self) -> None:
-        """Listen no more and free the scene's memory."""
+        """Disconnect and free the scene's memory."""
         self._life.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep what floats in its place."""
+        """Keep overlays in place."""
         super().resizeEvent(event)
         self.annotations.resize(self.size())
         self.overlay.place()
 
     def picture(self, scale: int = 1) -> QImage:
-        """What is seen, `scale` times as fine, without handles and buttons."""
+        """Return an image of the view at `scale` times its resolution, without handles and buttons."""
         from viz.pictures.pixels import pixels
 
         scene = self.scene
@@ -200,12 +200,13 @@ class Viewport(Surface):
     # ----------------------------------------------------------------------------- places
 
     def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """(3,) the point of the machine, or else of the ground, under a pixel; None if neither is there (m, world)."""
+        """Return the point (3,) of the machine, or else of the ground, under a pixel (m, world); None if there is
+        neither."""
         hit = self.scene.pick(pointer.x, pointer.y)
         return hit.position if hit is not None else self.ground_under(pointer)
 
     def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        """Return the point (3,) where the line of sight meets the ground grid; None if it does not, or too far away."""
         ray = self.scene.ray(pointer.x, pointer.y)
         if abs(ray.direction[2]) < 1e-9:
             return None
@@ -216,30 +217,31 @@ class Viewport(Surface):
     # --------------------------------------------------------------------- handles, orientation cube, ellipsoids
 
     def handle_under(self, pointer: Pointer) -> Part | None:
-        """The ring or arrow under the pointer."""
+        """Return the ring or arrow under the pointer."""
         return self.handles.under(pointer)
 
     def light_handle(self, part: Part | None) -> bool:
-        """Make a ring or arrow yellow (None: none); True if there is one."""
+        """Highlight a ring or arrow in yellow (None: none); returns True if there is one."""
         return self.handles.light(part)
 
     def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
-        """The end of the selected link under the pointer."""
+        """Return the end of the selected link under the pointer."""
         return self.link_ends.under(pointer)
 
     def light_link_end(self, end: LinkEnd | None) -> bool:
-        """Make an end of a link yellow (None: none); True if there is one."""
+        """Highlight a link end in yellow (None: none); returns True if there is one."""
         return self.link_ends.light(end)
 
     def press_cube(self, pointer: Pointer) -> bool:
-        """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
+        """Look from the face, edge or corner of the orientation cube under the pointer; returns False if
+        there is none."""
         direction = self.scene.cube.pick(pointer.x, pointer.y)
         if direction is not None:
             self.viewpoint.fly_to(camera.toward(self.viewpoint.goal, direction))
         return direction is not None
 
     def hover_cube(self, pointer: Pointer | None) -> bool:
-        """Light up the part of the cube under the pointer."""
+        """Highlight the part of the orientation cube under the pointer."""
         direction = self.scene.cube.pick(pointer.x, pointer.y) if pointer is not None else None
         if direction != self.scene.cube.hovered:
             self.scene.cube.hover(direction)
@@ -247,7 +249,7 @@ class Viewport(Surface):
         return direction is not None
 
     def show_ellipsoids(self, source: str, glyphs: list[Glyph]) -> None:
-        """Show the ellipsoids of one source (the live one, a result) beside those of the others."""
+        """Show the ellipsoids of one source (the live one, a result) in addition to those of others."""
         if not glyphs and source not in self._ellipsoids:
             return
         self._ellipsoids[source] = glyphs
@@ -265,7 +267,7 @@ class Viewport(Surface):
         keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
         double: bool = False,
     ) -> Pointer:
-        """A Qt position as tools see it."""
+        """Convert a Qt position to a pointer for tools."""
         ratio, modifier = self.devicePixelRatioF(), Qt.KeyboardModifier
         return Pointer(
             position.x() * ratio,
@@ -278,40 +280,40 @@ class Viewport(Surface):
             double,
         )
 
-    def _of(self, event: QMouseEvent, double: bool = False) -> Pointer:
+    def _pointer_of(self, event: QMouseEvent, double: bool = False) -> Pointer:
         return self.pointer(event.position(), event.button(), event.modifiers(), double)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A gesture begins."""
+        """Start a gesture."""
         self.viewpoint.stop()
         if event.button() in BUTTONS:
-            self.gestures.press(self._of(event))
+            self.gestures.press(self._pointer_of(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """A gesture goes on, or the pointer looks around."""
-        pointer = self.pointed = self._of(event)
+        """Continue a gesture, or hover."""
+        pointer = self.pointed = self._pointer_of(event)
         self.gestures.move(pointer)
         if not self.gestures.running:
             self.place.emit(self.point_under(pointer))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A gesture ends."""
-        self.gestures.release(self._of(event))
+        """End a gesture."""
+        self.gestures.release(self._pointer_of(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The tool's, or the point under the pointer becomes the centre of orbiting."""
+        """Pass a double click to the tool, or make the point under the pointer the centre of orbiting."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        pointer, double = self._of(event, double=True), self.gestures.tool.double
+        pointer, double = self._pointer_of(event, double=True), self.gestures.tool.double
         double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu key: what can be done with the selection (the right button is a gesture)."""
+        """Open the menu of the selection for the menu key (the right button is a gesture)."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard and self.open_menu_at is not None:
             self.open_menu_at(self.session.selection, event.globalPos())
 
     def open_menu(self, pointer: Pointer) -> None:
-        """The menu of what is under the pointer."""
+        """Open the context menu of the element under the pointer."""
         self.pointed = pointer
         if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
             return
@@ -325,7 +327,7 @@ class Viewport(Surface):
             self.open_menu_at(ref, self.mapToGlobal(position.toPoint()))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Wheel: zoom to the pointer. Trackpad: two fingers pan, with Ctrl zoom, with Shift orbit."""
+        """Zoom to the pointer by the wheel; on a trackpad two fingers pan, with Ctrl zoom, with Shift orbit."""
         pointer = self.pointer(event.position(), keys=event.modifiers())
         pixels = event.pixelDelta()
         height = max(self.height(), 1)
@@ -342,7 +344,7 @@ class Viewport(Surface):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """Keys of the tool go before shortcuts; pinch on a trackpad zooms."""
+        """Give the tool's keys precedence over shortcuts, and zoom by a pinch on a trackpad."""
         if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
             tool = self.gestures.tool
             if tool.wants is not None and tool.key is not None and tool.wants(self, event):
@@ -356,12 +358,12 @@ class Viewport(Surface):
         return super().event(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is under the pointer any more."""
+        """Clear the hover when the pointer leaves the view."""
         if QApplication.activePopupWidget() is None:
             self.pointed = None
         self.gestures.leave()
         self.place.emit(None)
 
     def say(self, text: str = "") -> None:
-        """What the tool expects now; '' for what it expects at first, or for the `standing` words."""
+        """Show a hint for the next action; '' for the tool's default hint, or for the `standing` text."""
         self.expects.emit(text or self.standing or self.gestures.tool.expects)

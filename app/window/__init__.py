@@ -1,4 +1,4 @@
-"""The window: it puts all the rest together."""
+"""The main window, which connects all other parts."""
 
 from core.later import patterns
 

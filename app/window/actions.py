@@ -24,7 +24,7 @@ TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
 
 
 class Actions:
-    """One QAction per command. `refresh` greys, checks and words them after the state of the workbench."""
+    """One QAction per command. `refresh` enables, checks and renames them for the present state of the workbench."""
 
     def __init__(self, window: QMainWindow, bench: Workbench, guard: Guard) -> None:
         self._window, self._bench, self._guard = window, bench, guard
@@ -56,7 +56,7 @@ class Actions:
         self.refresh()
 
     def refresh(self) -> None:
-        """Bring all actions up to date."""
+        """Update all actions."""
         session = self._bench.session
         for command in table().values():
             action = self.by_id[command.id]
@@ -70,7 +70,7 @@ class Actions:
     # ----------------------------------------------------------------------------- menus
 
     def menu(self, path: str) -> QMenu:
-        """The menu at a path such as "View/Show", made if it is not there."""
+        """Return the menu at a path such as "View/Show", creating it if needed."""
         if path not in self.menus:
             head, _, title = path.rpartition("/")
             parent = self.menu(head) if head else self._window.menuBar()
@@ -95,11 +95,11 @@ class Actions:
             self.menus[name].menuAction().setVisible(not self.menus[name].isEmpty())
 
     def context_menu(self, ref: Ref | None, parent: QWidget) -> QMenu:
-        """What can be done with an element, or with the empty scene."""
+        """Return the context menu of an element, or of the empty scene."""
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
-            title = menu.addAction(icon(_picture(self._bench.session, ref)), as_entry(ref.name))
+            title = menu.addAction(icon(_icon_name(self._bench.session, ref)), as_entry(ref.name))
             title.setEnabled(False)
         fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
         fitting.sort(key=lambda command: not command.id.startswith("view."))
@@ -131,9 +131,9 @@ class Actions:
                 space = QWidget()
                 space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
                 bar.addWidget(space)
-                bar.addWidget(self._finder())
+                bar.addWidget(self._palette_button())
                 continue
-            actions = self._of_group(group)
+            actions = self._actions_of_group(group)
             if actions and bar.actions() and group != TOOLBAR[-1]:
                 bar.addSeparator()
             for action in actions:
@@ -141,8 +141,8 @@ class Actions:
         self._window.addToolBar(bar)
         return bar
 
-    def _finder(self) -> QToolButton:
-        """The wide button of the command palette."""
+    def _palette_button(self) -> QToolButton:
+        """Return the wide button that opens the command palette."""
         button = QToolButton()
         button.setObjectName("finder")
         button.setIcon(icon("search"))
@@ -152,12 +152,12 @@ class Actions:
         button.clicked.connect(lambda: self.run("help.palette"))
         return button
 
-    def _of_group(self, group: str) -> Iterable[QAction]:
+    def _actions_of_group(self, group: str) -> Iterable[QAction]:
         return [self.by_id[command.id] for command in table().values() if command.toolbar == group]
 
 
-def _picture(session: Session, ref: Ref) -> str:
-    """Name of the drawing for an element."""
+def _icon_name(session: Session, ref: Ref) -> str:
+    """Return the icon name of an element."""
     if ref.collection == "joints":
         return session.model.expanded.find("joints", ref.name).kind
     return collection_icon(ref.collection)

@@ -1,4 +1,4 @@
-"""Opens the window's dialogs: help, keyboard map, films … each loaded when it is first asked for."""
+"""Opens the window's dialogs (help, keyboard map, films …), each imported when first opened."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Dialogs:
         """The start page, once there is one."""
 
     def examples(self) -> None:
-        """The gallery of examples."""
+        """Open the gallery of examples."""
         from app.dialogs.examples_gallery import ExamplesGallery
 
         gallery = ExamplesGallery(self._bench.widget)
@@ -42,32 +42,32 @@ class Dialogs:
         gallery.open()
 
     def start_page(self) -> None:
-        """What one can begin with."""
+        """Show the start page."""
         if self.make_page is not None:
             self.make_page().show_again()
 
     def leave_start_page(self) -> bool:
-        """Put it away; False if it is not seen."""
+        """Close the start page; returns False if it was not visible."""
         if self.page is None or not self.page.isVisible():
             return False
         self.page.put_away()
         return True
 
     def palette(self) -> None:
-        """Find a command, function, element or example."""
+        """Open the command palette, which finds a command, function, element or example."""
         from app.dialogs.palette import CommandPalette
 
         CommandPalette(self._bench).open_palette()
 
     def help(self, topic: str = "") -> None:
-        """Help on a function, a command, a panel or an element; without a topic on what is under the pointer."""
+        """Show help on a function, command, panel or element; without a topic, on the item under the pointer."""
         from app.dialogs.help import HelpDialog
 
         dialog = HelpDialog.open_on(self._bench.widget, topic or self._topic())
         dialog.chosen.connect(self._bench.files.start_example)
 
     def tour(self, name: str) -> None:
-        """Begin a tour, or go on with it where it was left."""
+        """Start a tour, or continue it where it was left."""
         from app.tours.tour_card import TourCard
 
         if self.tour_card is not None and self.tour_card.on:
@@ -76,7 +76,7 @@ class Dialogs:
         self.tour_card = TourCard(self._bench, TOURS[name])
 
     def film(self) -> None:
-        """File, size and camera of a film of the current run."""
+        """Open the dialog for a film: file, size and camera."""
         from app.dialogs.film import FilmDialog
 
         if self.film_dialog is None:
@@ -84,25 +84,25 @@ class Dialogs:
         self.film_dialog.open_film()
 
     def keyboard(self) -> None:
-        """All keys and mouse gestures."""
+        """Show all keys and mouse gestures."""
         from app.dialogs.keyboard import KeyboardMap
 
         KeyboardMap(self._bench.widget).open()
 
     def about(self) -> None:
-        """Version and system."""
+        """Show the program's version and the system."""
         from app.dialogs.about import About
 
         About(self._bench.widget).open()
 
     def licences(self) -> None:
-        """Licences of the program and its libraries."""
+        """Show the licences of the program and its libraries."""
         from app.dialogs.licences import Licences
 
         Licences(self._bench.widget).open()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the dialogs and disconnect."""
         self._life.close()
         if self.tour_card is not None and self.tour_card.on:
             self.tour_card.close_card()

@@ -1,4 +1,4 @@
-"""The panels around the viewport: where they stand, and that they are remembered."""
+"""The panels around the viewport: their arrangement, saved between sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 VERSION = 6
-"""Raised when the set of panels changes, so that an older arrangement is not taken."""
+"""Incremented when the set of panels changes, so that an older arrangement is ignored."""
 AREAS = {
     LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
     RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
@@ -36,18 +36,18 @@ P = TypeVar("P")
 
 
 class PanelsMade(dict[str, QWidget]):
-    """The panels that are made, by their ids. Who looks one up has it made; `get` does not."""
+    """The panels created so far, by their ids. Indexing creates a panel if needed; `get` does not."""
 
     def __init__(self, make: Callable[[str], QWidget]) -> None:
         super().__init__()
-        self._make = make
+        self._create_panel = make
 
     def __missing__(self, name: str) -> QWidget:
-        return self._make(name)
+        return self._create_panel(name)
 
 
 class PanelOf(Generic[P]):
-    """A panel as an attribute of its window; made when it is first asked for."""
+    """Descriptor that gives a panel as an attribute of its window, created on first access."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -57,13 +57,13 @@ class PanelOf(Generic[P]):
 
 
 class Docks:
-    """One dock per panel. Panels that stand behind others are made when they are first seen or asked for, and all once
-    somebody says `complete`, or one by one with `make_next`: most of them are not looked at for a long time."""
+    """One dock per panel. Panels hidden behind others are created when first shown or requested, all of them by
+    `complete`, or one by one by `make_next`, since most are not used for a long time."""
 
     def __init__(self, window: QMainWindow, bench: Workbench) -> None:
         self._window, self._bench, self._settings = window, bench, bench.settings
         self.places = panels()
-        self.panels = PanelsMade(self._make)
+        self.panels = PanelsMade(self._create_panel)
         self.docks: dict[str, QDockWidget] = {}
         self._then: dict[str, list[Callable[[Any], object]]] = {}
         """What is to be done with panels once they are made."""
@@ -77,24 +77,24 @@ class Docks:
         window.setCorner(Qt.Corner.BottomLeftCorner, AREAS[LEFT])
         window.setCorner(Qt.Corner.BottomRightCorner, AREAS[RIGHT])
         for place in self.places:
-            self._dock(place)
+            self._add_dock(place)
         self._arrange()
         for dock in self.docks.values():
             for moved in (dock.topLevelChanged, dock.dockLocationChanged):
                 moved.connect(self._retitle_soon)
         self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
         for place in self.places:
-            self.docks[place.id].visibilityChanged.connect(partial(self._came, place))
+            self.docks[place.id].visibilityChanged.connect(partial(self._panel_shown, place))
         self._first = window.saveState(VERSION)
 
-    def _dock(self, place: Panel) -> None:
+    def _add_dock(self, place: Panel) -> None:
         dock = QDockWidget(place.title, self._window)
         dock.setObjectName(place.id)
         self.docks[place.id] = dock
         if place.tab_with:
-            dock.setWidget(self._behind(place))
+            dock.setWidget(self._placeholder(place))
         else:
-            self._make(place.id)
+            self._create_panel(place.id)
         self._window.addDockWidget(AREAS[place.area], dock)
         if place.tab_with:  # at once: side by side they would make the window wide
             self._window.tabifyDockWidget(self.docks[place.tab_with], dock)
@@ -102,13 +102,13 @@ class Docks:
     # ----------------------------------------------------------------------------- making panels
 
     @staticmethod
-    def _behind(place: Panel) -> QWidget:
-        """Stands for a panel that is not made."""
+    def _placeholder(place: Panel) -> QWidget:
+        """Return a placeholder for a panel that is not created yet."""
         stand_in = QWidget()
         stand_in.setMinimumHeight(HIGHEST if place.area == BOTTOM else 0)
         return stand_in
 
-    def _make(self, name: str) -> QWidget:
+    def _create_panel(self, name: str) -> QWidget:
         place = next((place for place in self.places if place.id == name), None)
         if place is None:
             raise KeyError(name)
@@ -125,7 +125,7 @@ class Docks:
         return panel
 
     def when_made(self, name: str, do: Callable[[Any], object]) -> None:
-        """Call `do(panel)` once a panel is made; now, if it is."""
+        """Call `do(panel)` once a panel is created; at once if it is."""
         if name in self.panels:
             do(self.panels[name])
         else:
@@ -133,24 +133,23 @@ class Docks:
 
     @property
     def missing(self) -> list[Panel]:
-        """Panels that are not made yet."""
+        """Return the panels that are not created yet."""
         return [place for place in self.places if place.id not in self.panels]
 
     def complete(self) -> None:
-        """Make the panels that are missing."""
+        """Create the panels that are missing."""
         for place in self.missing:
-            self._make(place.id)
+            self._create_panel(place.id)
 
     def make_next(self) -> bool:
-        """Read the modules of the next panel that is missing, or make it, except of those seldom used; False if nothing
-        was left to do."""
+        """Import or create the next missing panel, except rarely used ones; returns False if nothing was left to do."""
         for place in self.missing:
             if not place.seldom:
-                self._make(place.id) if place in self._loaded else self._load(place)
+                self._create_panel(place.id) if place in self._loaded else self._import_panel(place)
                 return True
         return False
 
-    def _load(self, place: Panel) -> None:
+    def _import_panel(self, place: Panel) -> None:
         place.load()
         self._loaded.append(place)
 
@@ -167,10 +166,10 @@ class Docks:
                 self._window.tabifyDockWidget(self.docks[place.tab_with], self.docks[place.id])
         for name in ("functions", "output"):
             self.docks[name].raise_()
-        self._size()
+        self._set_first_sizes()
         self._retitle()
 
-    def _size(self) -> None:
+    def _set_first_sizes(self) -> None:
         width, height = self._window.width(), self._window.height()
         columns = [self.docks["functions"], self.docks["properties"]]
         widths = [min(290, width * 22 // 100), min(340, max(290, width * 28 // 100))]
@@ -179,7 +178,7 @@ class Docks:
         self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
 
     def make_room(self) -> None:
-        """In a narrow window the columns at the sides give way to the picture between them."""
+        """Narrow the side columns in favour of the viewport in a narrow window."""
         lack = MIDDLE - self._window.centralWidget().width()
         if lack <= 0 or not self._window.isVisible():
             return
@@ -192,24 +191,24 @@ class Docks:
         self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
 
     def _seen(self, side: Qt.DockWidgetArea) -> QDockWidget | None:
-        """A dock that is seen at a side."""
+        """Return a visible dock at a side; None if there is none."""
         docks = (dock for dock in self.docks.values() if self._window.dockWidgetArea(dock) == side)
         return next((dock for dock in docks if not (dock.isFloating() or dock.visibleRegion().isEmpty())), None)
 
     def _retitle_soon(self, *_: object) -> None:
-        """Once for all that are moved together."""
+        """Schedule one update of the title bars for several moved docks."""
         if not self._moved:
             self._moved = True
             QTimer.singleShot(0, self._window, self._retitle)
 
     def _retitle(self) -> None:
-        """A tab already says the title: only single docks have a title bar of their own."""
+        """Show title bars for single docks only; for tabbed docks the tab shows the title."""
         self._moved = False
         for dock in self.docks.values():
             tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()
             if tabbed and bar is None:
-                dock.setTitleBarWidget(_no_title(dock))
+                dock.setTitleBarWidget(_empty_title_bar(dock))
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
@@ -218,8 +217,8 @@ class Docks:
             QTimer.singleShot(0, self._window, self._hide_forgotten_bars)
 
     def _hide_forgotten_bars(self) -> None:
-        """Qt leaves tab bars behind where panels are put together or an arrangement is restored: nothing places them
-        any more, and they would be seen wherever panels move away. A newer bar has all of their tabs."""
+        """Hide tab bars that Qt leaves behind, unmanaged, when docks are tabbed or an arrangement is restored; a newer
+        bar has all of their tabs."""
         self._forgotten = False
         known: set[str] = set()
         for bar in reversed(self.tab_bars()):
@@ -229,9 +228,9 @@ class Docks:
             elif not bar.isHidden():
                 known |= titles
 
-    def _came(self, place: Panel, seen: bool) -> None:
-        """A panel comes to the front. Who brings a command line there wants to type: keys shall not be commands then.
-        When the window appears Qt says of panels behind others, too, that they are seen."""
+    def _panel_shown(self, place: Panel, seen: bool) -> None:
+        """Handle a panel coming to the front, and focus the input line of one with a command line, so that keys are not
+        taken for shortcuts. When the window appears, Qt also reports panels hidden behind others as visible."""
         if seen and place.id not in self.panels:
             QTimer.singleShot(0, self._window, partial(self._make_if_seen, place))
         elif seen:
@@ -253,26 +252,26 @@ class Docks:
         self.docks[name].raise_()
 
     def retitle(self, name: str, title: str) -> None:
-        """Another title, e.g. with a count."""
+        """Change the title of a panel, e.g. to one with a count."""
         self.docks[name].setWindowTitle(as_title(title))
 
     def reset(self) -> None:
-        """As at first."""
+        """Restore the initial arrangement."""
         self._window.restoreState(self._first, VERSION)
         self._arrange()
 
     def remember(self) -> None:
-        """Keep size and arrangement."""
+        """Save size and arrangement."""
         self._settings.remember_bytes("window/geometry", self._window.saveGeometry())
         self._settings.remember_bytes("window/docks", self._window.saveState(VERSION))
 
     def settle(self) -> None:
-        """Give the panels their first sizes, now that the window has its own; an arrangement of last time stays."""
+        """Give the panels their initial sizes once the window has its own; a saved arrangement is kept."""
         if self._settings.bytes("window/docks") is None:
-            self._size()
+            self._set_first_sizes()
 
     def recall(self) -> None:
-        """Take the size and arrangement of last time."""
+        """Restore the saved size and arrangement."""
         geometry = self._settings.bytes("window/geometry")
         if geometry is not None:
             self._window.restoreGeometry(geometry)
@@ -282,21 +281,21 @@ class Docks:
         self._retitle()
 
     def tab_bars(self) -> list[QTabBar]:
-        """The tab bars Qt made for docks that share a place."""
+        """Return the tab bars that Qt created for tabbed docks."""
         return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]
 
 
-def _no_title(dock: QDockWidget) -> QWidget:
-    """In the place of a title bar, without any height: without a layout it would want −1 pixels, which Qt complains
-    of."""
+def _empty_title_bar(dock: QDockWidget) -> QWidget:
+    """Return a replacement for a title bar with zero height; without a layout its height would be −1, for which Qt
+    prints a warning."""
     bar = QWidget(dock)
     QHBoxLayout(bar).setContentsMargins(0, 0, 0, 0)
     return bar
 
 
 class SeenFocus(QObject):
-    """Keys never go to a panel that is behind another one: Qt hands the focus on to it when a button disappears, and
-    leaves it there when another tab is chosen. Then the scene has it."""
+    """Moves the keyboard focus to the scene if it is in a panel hidden behind another: Qt passes the focus there when a
+    button disappears, and leaves it there when another tab is chosen."""
 
     def __init__(self, window: QMainWindow, scene: QWidget, docks: list[QDockWidget]) -> None:
         super().__init__(window)
@@ -311,9 +310,9 @@ class SeenFocus(QObject):
     def _look(self, *_: object) -> None:
         if not self._due:
             self._due = True
-            QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
+            QTimer.singleShot(0, self, self._correct_focus)  # a panel may be just coming to the front
 
-    def _correct(self) -> None:
+    def _correct_focus(self) -> None:
         self._due = False
         focus = self._window.focusWidget()
         if focus is None or not self._window.isVisible():
@@ -322,6 +321,6 @@ class SeenFocus(QObject):
             self._scene.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def is_behind(self, widget: QWidget) -> bool:
-        """Whether a widget is in a panel behind another one."""
+        """Return True if a widget is in a panel hidden behind another one."""
         docks = (dock for dock in self._docks if dock.isAncestorOf(widget) and not dock.isFloating())
         return any(dock.visibleRegion().isEmpty() for dock in docks)

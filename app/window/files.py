@@ -1,4 +1,4 @@
-"""Files from the person's side: open, save, recent files, unsaved work, pictures."""
+"""File operations of the window: open, save, recent files, unsaved work, pictures."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ if TYPE_CHECKING:
 SUFFIX = ".kst"
 Reader = Callable[[frozenset[Trusted]], Opened]
 RUNS = (".h5", ".hdf5")
-"""Suffixes of runs."""
+"""File suffixes of runs."""
 KEEPING, SHARED = "keeping runs", "shared file"
 """Keys of notices."""
 
 
 class Documents(QObject):
-    """Verbs of the File menu. Before something would be lost it is asked once, in `may_go`."""
+    """The commands of the File menu. `may_go` asks once before unsaved work would be lost."""
 
     awaited = Signal(bool)
-    """A document is about to be here, or it did not come."""
+    """Emitted when a document is about to be shown, or failed to open."""
     comparing, recovering = Signal(), Signal()
-    """The person wants to see how machine and file differ, or what programs left behind that ended unexpectedly."""
+    """Emitted when the user wants to compare machine and file, or to recover work of programs that ended unexpectedly.
+    """
 
     def __init__(self, bench: Workbench, telling: Telling, keeper: RunKeeper, surroundings: Surroundings) -> None:
         super().__init__(bench.widget)
@@ -64,16 +65,16 @@ class Documents(QObject):
         self._life = Lifetime()
         self._life.callback(self.lock.release)
         self._life.callback(self.opening.wait)
-        self._life.listen((self._session.changed, self._hold))
+        self._life.listen((self._session.changed, self._hold_lock_hint))
 
     def close(self) -> None:
-        """Stop reading, leave the file to others."""
+        """Stop reading, and release the lock hint of the file."""
         self._life.close()
 
     # ----------------------------------------------------------------------------- open
 
     def new(self) -> None:
-        """An empty model, after asking for unsaved work."""
+        """Start an empty model, after asking about unsaved work."""
 
         def begin() -> None:
             self._telling.messages.outdate()
@@ -84,20 +85,20 @@ class Documents(QObject):
         self.keep_changes(begin)
 
     def ask_open(self) -> None:
-        """Choose a file and open it."""
-        path, _ = QFileDialog.getOpenFileName(self._bench.widget, "Open a model", self._folder(), open_filter())
+        """Ask for a file and open it."""
+        path, _ = QFileDialog.getOpenFileName(self._bench.widget, "Open a model", self._start_folder(), open_filter())
         if path:
             self.open(path)
 
     def open(self, path: str | Path) -> None:
-        """Open a file beside the window, after asking for unsaved work; a run is added to those there are."""
+        """Open a file in the background, after asking about unsaved work; a run is added to the list of runs."""
         if Path(path).suffix.lower() in RUNS:
             self._bench.panels.runs.load_from(Path(path))
             return
         self.keep_changes(lambda: self.read(Path(path)))
 
     def reload(self) -> None:
-        """Read the open file again, as one step that can be undone."""
+        """Read the open file again, as one undoable step."""
         if self.source is not None:
             self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"), trusted=self._session.trusted)
 
@@ -108,7 +109,7 @@ class Documents(QObject):
         then: Callable[[Opened], object] | None = None,
         trusted: frozenset[Trusted] = frozenset(),
     ) -> None:
-        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came.
+        """Read a file in the background (or call `read` instead); `then` (default: `show`) gets the result.
 
         Code of `trusted` files may run; for another one that has some the person is asked.
         """
@@ -117,11 +118,13 @@ class Documents(QObject):
             read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
             self.keep_changes(read_it) if then is None else read_it()
 
-        before = self._work()
+        before = self._unsaved_work_key()
 
         def came(found: Opened) -> None:
             self._telling.status.busy("")
-            if then is None and self._work() != before and not self.may_go():  # there is more now than was asked for
+            if (
+                then is None and self._unsaved_work_key() != before and not self.may_go()
+            ):  # there is more now than was asked for
                 return
             if found.error is not None and offer(self._telling.messages, found.error, again):
                 self.awaited.emit(False)
@@ -132,17 +135,17 @@ class Documents(QObject):
         self.awaited.emit(True)  # something is about to be here
         self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
 
-    def _work(self) -> tuple[object, ...]:
-        """What there is: as long as it stays the same nothing else can be lost than what was asked for."""
+    def _unsaved_work_key(self) -> tuple[object, ...]:
+        """Return a key of the unsaved work: while it stays the same, the user need not be asked again."""
         runs = tuple((record, record.version) for record in self._session.runs.items)
         return self._session.state, runs, self._bench.runs.simulation.running
 
     def replace(self, opened: Opened) -> None:
-        """Show what was read, after asking for unsaved work."""
+        """Show a model that was read, after asking about unsaved work."""
         self.keep_changes(lambda: self.show(opened))
 
     def take_over(self, opened: Opened, label: str) -> bool:
-        """Go on with what a file now says; mine stays in undo."""
+        """Replace the model by the file's content; undo returns to the former model."""
         if opened.error is not None or opened.model is None:
             self.awaited.emit(False)
             if opened.error is not None:
@@ -154,7 +157,7 @@ class Documents(QObject):
         )
 
     def show(self, opened: Opened) -> None:
-        """Make what was read the open document."""
+        """Make a model that was read the open document."""
         if opened.error is not None:
             self.awaited.emit(False)
             self._telling.guard.report(opened.error)
@@ -178,12 +181,12 @@ class Documents(QObject):
             folder = companion.folder_of(opened.path)
             self._keeper.read(folder, opened.kept, document=opened.path)
             self._surroundings.put_back(opened.kept.sections)
-        self._tell_doubts(opened)
+        self._report_findings(opened)
         asked = next((each.asked for each in examples() if each.path == opened.path), None)
         if asked is not None:
             self._bench.panels.ask_function(*asked)
 
-    def _tell_doubts(self, opened: Opened) -> None:
+    def _report_findings(self, opened: Opened) -> None:
         serious = [finding for finding in opened.findings if finding.severity != "hint"]
         if serious:
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
@@ -206,56 +209,56 @@ class Documents(QObject):
         self._telling.messages.tell("error", words, {"Open its model": lambda: self.keep_changes(begin)})
 
     def start_example(self, path: Path) -> None:
-        """Open an example; it is saved elsewhere, never over the example."""
+        """Open an example as a copy, which is never saved over the example."""
         self.keep_changes(lambda: self.read(path))
 
     def compare(self) -> None:
-        """Show how the machine differs from what its file says."""
+        """Show how the machine differs from its file."""
         self.comparing.emit()
 
     def recover(self) -> None:
-        """Offer what programs that ended unexpectedly left behind."""
+        """Offer to recover work left by programs that ended unexpectedly."""
         self.recovering.emit()
 
     # ----------------------------------------------------------------------------- save
 
     def save(self, keep: Callable[[Path], None] | None = None) -> bool:
-        """Save to the file of the model; asks for one if there is none. True if it was written.
+        """Save to the model's file, asking for one if there is none; returns True if it was written.
 
         keep : how the runs are saved beside it
         """
         if self._session.path is None or is_example(self._session.path):
             return self.ask_save_as(keep)
-        return self._write(self._session.path, keep=keep)
+        return self._write_document(self._session.path, keep=keep)
 
     def ask_save_as(self, keep: Callable[[Path], None] | None = None) -> bool:
-        """Choose a file and save there."""
+        """Ask for a file and save to it."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
-        start = str(Path(self._folder()) / f"{name}{SUFFIX}")
+        start = str(Path(self._start_folder()) / f"{name}{SUFFIX}")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Save the model", start, save_filter())
         if not path:
             return False
         chosen = Path(path)
-        return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
+        return self._write_document(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
 
     def ask_export(self, suffix: str) -> bool:
-        """Choose a file of another format, and write the machine there; the document stays what it is."""
+        """Ask for a file of another format and write the machine to it; the document keeps its own file."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
-        start = str(Path(self._folder()) / f"{name}{suffix}")
+        start = str(Path(self._start_folder()) / f"{name}{suffix}")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export the model", start, save_filter(suffix))
-        return bool(path) and self._write(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
+        return bool(path) and self._write_document(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
 
     def overwrite(self, path: Path) -> bool:
-        """Save over what another program wrote there, or has open."""
+        """Save over a file that another program changed or has open."""
         self._shared = path
-        return self._write(path, over=True)
+        return self._write_document(path, over=True)
 
-    def _write(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
-        if not over and (doubt := self._doubt(path)):
+    def _write_document(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
+        if not over and (doubt := self._reason_to_ask(path)):
             choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
             choices |= {"Save as…": lambda: self.ask_save_as()}
             if path == self._session.path:
-                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self.compare}
+                choices |= {"Reload (undo returns to mine)": self.reload, "Compare": self.compare}
             self._telling.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
         if not self._session.save(path, over=over, backup=self._bench.settings.keeps_older):
@@ -265,7 +268,7 @@ class Documents(QObject):
                 "error",
                 words,
                 {
-                    "Try again": lambda: self._write(path, over=over),
+                    "Try again": lambda: self._write_document(path, over=over),
                     "Save as…": lambda: self.ask_save_as(),
                 },
             )
@@ -275,34 +278,36 @@ class Documents(QObject):
         self._bench.settings.add_recent(path)
         if path == self._session.path:
             self.source = path
-            self._hold()
+            self._hold_lock_hint()
             (keep or self._save_runs)(path)
         return True
 
-    def _doubt(self, path: Path) -> str:
-        """Why a file should not be overwritten without a question; "" if it can be."""
+    def _reason_to_ask(self, path: Path) -> str:
+        """Return why overwriting a file needs confirmation; "" if it does not."""
         if self._session.sources.changed(path) and path.exists():
             return f"Another program changed {path.name} since it was read here."
         holder = self.lock.asked() if path == self.lock.path and path != self._shared else None
         return f"{path.name} is open {holder.words}, too." if holder is not None else ""
 
     def _save_runs(self, path: Path) -> None:
-        """The runs beside the document; of large ones it is asked."""
+        """Save the runs with the document, after asking if they are large."""
         keeper = self._keeper
         if keeper.large and path.suffix == SUFFIX:
             runs = len(keeper.unkept)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
-            self._telling.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
+            self._telling.notices.tell(
+                KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep_runs(path)}
+            )
         else:
-            self._keep(path)
+            self._keep_runs(path)
 
-    def _keep(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
+    def _keep_runs(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
         if path.suffix == SUFFIX:
             sections = self._surroundings.kept()
             self._keeper.save(path, sections, leave=leave, restore=restore)
 
-    def _hold(self, *_: object) -> None:
-        """Tell other programs which file is open here, and the person if one has it open already."""
+    def _hold_lock_hint(self, *_: object) -> None:
+        """Mark the file as open for other programs, and warn the user if another one has it open already."""
         path = self._session.path
         path = None if path is None or is_example(path) else path
         if path == self.lock.path:
@@ -310,45 +315,45 @@ class Documents(QObject):
         self.lock.hold(path)
         self._shared = None
         if self.lock.holder is not None and path is not None:
-            words = f"{path.name} is open {self.lock.holder.words}, too. Whoever saves last would win: saving asks."
+            words = f"{path.name} is open {self.lock.holder.words}, too. The last save would win, so saving asks first."
             self._telling.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
         else:
             self._telling.notices.remove(SHARED)
 
-    def _folder(self) -> str:
-        """Where dialogs of files begin: beside the open file, else the last one."""
+    def _start_folder(self) -> str:
+        """Return the start folder of file dialogs: that of the open file, else the last one used."""
         last = next((path.parent for path in self._bench.settings.recent[:1] if not is_example(path)), Path.home())
         return str(self._session.folder or last)
 
     # ----------------------------------------------------------------------------- unsaved work
 
     def keep_changes(self, then: Callable[[], None]) -> None:
-        """Do something after which the present document is gone, if nothing is lost by it."""
+        """Call a function that replaces the document, once unsaved work is saved or given up."""
         if self.may_go():
             then()
 
     def may_go(self) -> bool:
-        """True if nothing unsaved would be lost: it was saved now, or the person lets it go."""
+        """Return True if no unsaved work would be lost: it was saved now, or the user gives it up."""
         self._keeper.settle(self._telling.status.busy)
         self._bench.runs.stop_live()
         self._bench.runs.simulation.finish()
-        loss = self._loss()
+        loss = self._unsaved_loss()
         if not loss.items:
             return True
         answer = ask(self._bench.widget, loss)
         if answer is None:
             return False
-        return self._save(answer) if answer else True
+        return self._save_wanted(answer) if answer else True
 
-    def _loss(self) -> Loss:
+    def _unsaved_loss(self) -> Loss:
         session = self._session
         name = session.path.stem if session.path is not None else session.model.name or "untitled"
         return Loss(name, session.edits, len(self._keeper.deleted), self._keeper.unkept)
 
-    def _save(self, wanted: Wanted) -> bool:
-        """Save what was ticked; True once all of it is on disk."""
+    def _save_wanted(self, wanted: Wanted) -> bool:
+        """Save the checked items; returns True once all of them are on disk."""
         dropped = tuple(record for record in self._keeper.unkept if record not in wanted.runs)
-        path, keep = self._session.path, lambda path: self._keep(path, dropped, not wanted.document)
+        path, keep = self._session.path, lambda path: self._keep_runs(path, dropped, not wanted.document)
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
         elif wanted.document or path is None:
@@ -359,19 +364,18 @@ class Documents(QObject):
         if not done:
             return False
         if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
-            self._session.message.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
+            self._session.message.emit("error", f"Runs are saved with {SUFFIX} files only. Save the machine as one.")
             return False
         self._telling.notices.remove(KEEPING)
-        return self._written(wanted.runs)
+        return self._wait_for_runs(wanted.runs)
 
-    def _written(self, runs: tuple[Record, ...]) -> bool:
-        """Wait for runs to be on disk, while the window goes on drawing; False if they could not be written."""
+    def _wait_for_runs(self, runs: tuple[Record, ...]) -> bool:
+        """Wait until runs are on disk, while the window keeps drawing; returns False if they could not be written."""
         self._keeper.settle(self._telling.status.busy)
         return not set(runs) & set(self._keeper.unkept)
 
     def leave(self) -> None:
-        """The document that is open is about to be left: how it looks is kept, what was deleted of its runs goes for
-        good."""
+        """Save a picture of the document before it is closed, and delete its removed runs for good."""
         if self.source is not None and not is_example(self.source) and self._session.model.expanded.bodies:
             recent_pictures.keep(self._bench.scenery.picture(), self.source)
         path = self._session.path
@@ -386,9 +390,9 @@ class Documents(QObject):
     # ----------------------------------------------------------------------------- pictures
 
     def ask_picture(self) -> None:
-        """Choose a PNG file and write the view there, twice its size on the screen."""
+        """Ask for a PNG file and write the view to it, at twice its screen resolution."""
         name = (self.source or Path(self._session.model.name or "picture")).stem
-        start = str(Path(self._folder()) / f"{name}.png")
+        start = str(Path(self._start_folder()) / f"{name}.png")
         path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export picture", start, "PNG picture (*.png)")
         if path:
             chosen = Path(path) if Path(path).suffix else Path(path).with_suffix(".png")
@@ -398,6 +402,6 @@ class Documents(QObject):
                 self._session.message.emit("error", f"{chosen} cannot be written. Choose another folder or name.")
 
     def copy_picture(self) -> None:
-        """Put the view on the clipboard."""
+        """Copy the picture of the view to the clipboard."""
         QGuiApplication.clipboard().setImage(self._bench.scenery.picture(2))
         self._session.message.emit("done", "The picture is on the clipboard.")

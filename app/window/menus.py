@@ -1,4 +1,4 @@
-"""Entries of the menus that no command declares: panels, examples, files opened last."""
+"""Menu entries that are not commands: panels, examples, recent files, saved views."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from resources import examples
 
 
 def add_panels(actions: Actions, docks: Docks) -> None:
-    """A switch for every panel."""
+    """Add a show/hide entry for every panel."""
     menu = actions.menu("View/Panels")
     first = menu.actions()[0] if menu.actions() else None
     for place in docks.places:
@@ -25,7 +25,7 @@ def add_panels(actions: Actions, docks: Docks) -> None:
 
 
 def add_files(actions: Actions, documents: Documents, settings: Settings) -> None:
-    """The examples and the files opened last."""
+    """Add the examples and the recent files."""
     recent, gallery = actions.menu("File/Open recent"), actions.menu("File/Open example")
     recent.aboutToShow.connect(lambda: _fill_recent(recent, actions, documents, settings))
     _fill_examples(gallery, documents)
@@ -51,7 +51,7 @@ def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: 
 
 
 def add_views(actions: Actions, views: SavedViews) -> None:
-    """The views that were given names, to look from and to delete."""
+    """Add the saved views, to look from and to delete."""
     menu = actions.menu("View/Saved views")
     menu.aboutToShow.connect(lambda: _fill_views(menu, actions, views))
 

@@ -1,4 +1,4 @@
-"""Bars above the viewport for what waits for an answer: they stay until they are answered or no longer true."""
+"""Bars above the viewport for questions: they stay until they are answered or no longer apply."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.preferences.icons import icon
 from app.widgets.label import Label
 
 HIGHEST = 150
-"""Pixels; more bars than fit are scrolled."""
+"""Largest height in pixels; further bars are scrolled."""
 CHANGED, GONE = "changed outside", "deleted outside"
-"""Keys of what other programs did to the open file."""
+"""Keys of notices about changes to the open file by other programs."""
 Choices = Mapping[str, Callable[[], object]]
 
 
 class Notice(QFrame):
-    """One bar: a sentence and its answers; closing it leaves everything as it is."""
+    """One bar: a sentence and buttons for the answers; closing it changes nothing."""
 
     def __init__(self, severity: str, text: str, choices: Choices, closed: Callable[[], object]) -> None:
         super().__init__()
@@ -40,21 +40,21 @@ class Notice(QFrame):
         close.clicked.connect(closed)
         row.addWidget(close)
         self.setAccessibleName(f"{severity}: {text}")
-        self._draw()
+        self._draw_icon()
 
-    def _draw(self) -> None:
-        """The sign of the notice, in the colours of the present look."""
+    def _draw_icon(self) -> None:
+        """Draw the icon of the notice in the colours of the current theme."""
         self._picture.setPixmap(icon(self._severity).pixmap(18, 18))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another look."""
+        """Redraw the icon when the theme changes."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._draw()
+            self._draw_icon()
 
 
 class Notices(QScrollArea):
-    """The bars, by key; hidden while there is none."""
+    """The bars, by key; hidden while there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Notices(QScrollArea):
         self.hide()
 
     def tell(self, key: str, severity: str, text: str, choices: Choices) -> None:
-        """Show a bar in place of the one with the same key. An answer takes it away before it acts."""
+        """Show a bar in place of the one with the same key. An answer removes the bar, then acts."""
         self.remove(key)
 
         def answered(action: Callable[[], object]) -> Callable[[], object]:
@@ -83,25 +83,25 @@ class Notices(QScrollArea):
         bar = Notice(severity, text, {title: answered(a) for title, a in choices.items()}, lambda: self.remove(key))
         self._bars[key] = bar
         self._column.addWidget(bar)
-        self._fit()
+        self._fit_height()
 
     def remove(self, key: str) -> None:
-        """Take a bar away."""
+        """Remove a bar."""
         bar = self._bars.pop(key, None)
         if bar is not None:
             self._column.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
-            self._fit()
+            self._fit_height()
 
     def clear(self) -> None:
-        """Take all away."""
+        """Remove all bars."""
         for key in tuple(self._bars):
             self.remove(key)
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is shown, by key."""
+        """Return the texts shown, by key."""
         return {key: bar.text for key, bar in self._bars.items()}
 
     def answer(self, key: str, title: str) -> None:
@@ -109,11 +109,11 @@ class Notices(QScrollArea):
         next(button for button in self._bars[key].findChildren(QPushButton) if button.text() == title).click()
 
     def resizeEvent(self, event: object) -> None:
-        """Texts wrap otherwise in another width."""
+        """Adapt the height to texts that wrap differently at the new width."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._fit()
+        self._fit_height()
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         self.setVisible(bool(self._bars))
         width = max(self.viewport().width(), 300)
         heights = [bar.layout().totalHeightForWidth(width) for bar in self._bars.values()]

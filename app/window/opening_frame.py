@@ -1,4 +1,4 @@
-"""What is seen while the program loads: its name, and the file that is coming. Loads nothing but Qt and the look."""
+"""Frame shown while the program loads, with its name and the file to open. Imports nothing but Qt and the theme."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ICON = 56
 
 
 class OpeningFrame(QFrame):
-    """A frame in the middle of the screen until the window shows the machine."""
+    """A frame at the centre of the screen until the window shows the machine."""
 
     def __init__(self, settings: Settings, words: str) -> None:
         super().__init__(None, Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
@@ -44,7 +44,7 @@ class OpeningFrame(QFrame):
         self.move(middle - self.rect().center())
 
     def appear(self) -> None:
-        """Be on the screen before anything else is done."""
+        """Show the frame at once, before anything else is done."""
         self.show()
         QApplication.processEvents()
         self.repaint()

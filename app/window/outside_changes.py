@@ -1,4 +1,4 @@
-"""What other programs do to the open file, and to those it takes in: noticed, told, taken over."""
+"""Changes by other programs to the open file and the files it includes: detected, reported, taken over."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from core.model import Model
 
 SETTLE = 300
-"""Milliseconds until a file that is being written, or replaced, is looked at."""
+"""Milliseconds to wait for a file that is being written or replaced."""
 TRIES = 4
-"""Times a file that is missing or cannot be read is looked at again before that is told."""
+"""Number of retries for a missing or unreadable file before it is reported."""
 
 
 class OutsideChanges(QObject):
-    """Watches the files of the document. One that is not edited follows them at once, as a step of undo; else a notice
-    asks."""
+    """Watches the files of the document. An unedited document is reloaded at once, as an undo step; else a
+    notice asks."""
 
     def __init__(self, bench: Workbench, documents: Documents, telling: Telling) -> None:
         super().__init__(bench.widget)
@@ -48,11 +48,11 @@ class OutsideChanges(QObject):
         self._tries = TRIES
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._life.close()
 
     def _watch(self) -> None:
-        """Watch the files of the document, and their folders: editors put another file in place of the old one."""
+        """Watch the files of the document, and their folders, since editors replace a file by a new one."""
         files = [each.path for each in self._session.sources.files if not is_example(each.path)]
         wanted = {str(place) for file in files for place in (file, file.parent) if place.exists()}
         watched = {*self._watcher.files(), *self._watcher.directories()}
@@ -64,24 +64,24 @@ class OutsideChanges(QObject):
     # ------------------------------------------------------------------------------- noticing
 
     def look(self) -> None:
-        """See whether a file was changed."""
+        """Check the files for changes."""
         changed = self._session.sources.changed()
         if not changed or self._documents.opening.busy:
             self._tries = TRIES
             self._watch()
             return
         gone = [path for path in changed if not path.exists()]
-        if gone and self._again():
+        if gone and self._check_again_later():
             return
         if gone:
-            self._tell_gone(gone)
+            self._report_missing(gone)
         elif self._session.unsaved:
-            self._ask(changed)
+            self._ask_about_change(changed)
         else:
-            self._read(self._follow)
+            self._read_file(self._take_over_if_unedited)
 
-    def _again(self) -> bool:
-        """Look once more a little later: a file may be in the middle of being replaced."""
+    def _check_again_later(self) -> bool:
+        """Schedule another check, since a file may be in the middle of being replaced."""
         self._tries -= 1
         if self._tries > 0:
             self._timer.start()
@@ -89,43 +89,47 @@ class OutsideChanges(QObject):
         self._tries = TRIES
         return False
 
-    def _own(self) -> Path:
+    def _own_path(self) -> Path:
         return self._documents.source or self._session.sources.files[0].path
 
-    def _read(self, then: Callable[[Opened], object]) -> None:
-        self._documents.read(self._own(), then=then, trusted=self._session.trusted)
+    def _read_file(self, then: Callable[[Opened], object]) -> None:
+        self._documents.read(self._own_path(), then=then, trusted=self._session.trusted)
 
-    def _follow(self, found: Opened) -> None:
-        """Take the file over, unless it was edited here meanwhile, or cannot be read."""
+    def _take_over_if_unedited(self, found: Opened) -> None:
+        """Take the file's content over, unless the document was edited meanwhile or the file cannot be read."""
         if found.error is not None:
-            if not self._again():
-                self._ask(self._session.sources.changed(), f" It cannot be read as it is now: {_reason(found.error)}")
+            if not self._check_again_later():
+                self._ask_about_change(
+                    self._session.sources.changed(), f" It cannot be read as it is now: {_error_text(found.error)}"
+                )
             return
         self._tries = TRIES
         if self._session.unsaved:
-            self._ask(self._session.sources.changed())
+            self._ask_about_change(self._session.sources.changed())
         elif self._documents.take_over(found, "Changed outside"):
             name = found.path.name
-            self._session.message.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
+            self._session.message.emit(
+                "done", f"{name} was changed by another program and read again. Undo returns to the version before."
+            )
 
     # ------------------------------------------------------------------------------- telling
 
-    def _ask(self, changed: tuple[Path, ...], more: str = "") -> None:
+    def _ask_about_change(self, changed: tuple[Path, ...], more: str = "") -> None:
         if not changed:
             return
         names = ", ".join(path.name for path in changed[:3])
-        words = f"Another program changed {names}, and there are changes of yours that are not saved.{more}"
+        words = f"Another program changed {names}, and you have changes that are not saved.{more}"
         if not self._session.unsaved:
             words = f"Another program changed {names}.{more}"
         choices = {
-            "Reload (mine stays in undo)": self.reload,
+            "Reload (undo returns to mine)": self.reload,
             "Keep mine": self.keep_mine,
             "Save as…": lambda: self._documents.ask_save_as(),
             "Compare": self.compare,
         }
         self._telling.notices.tell(CHANGED, "warning", words, choices)
 
-    def _tell_gone(self, gone: list[Path]) -> None:
+    def _report_missing(self, gone: list[Path]) -> None:
         documents = self._documents
         path = self._session.path if self._session.path in gone else gone[0]
         self._session.sources = self._session.sources.again(*gone)
@@ -136,47 +140,47 @@ class OutsideChanges(QObject):
             words = f"{path.name} was deleted or moved by another program. The machine is still open here, unsaved."
             choices = {"Save": lambda: documents.save(), "Save as…": lambda: documents.ask_save_as()}
         else:
-            words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
+            words = f"{path.name}, which this machine includes, was deleted or moved. Its content as read stays here."
             choices = {"All right": lambda: True}
         self._telling.notices.tell(GONE, "warning", words, choices)
 
     # ------------------------------------------------------------------------------- answers
 
     def reload(self) -> None:
-        """Take over what the file says; mine stays in undo."""
+        """Take the file's content over; undo returns to the user's version."""
         self._telling.notices.remove(CHANGED)
         self._documents.reload()
 
     def keep_mine(self) -> None:
-        """Go on with what is here; saving overwrites what the other program wrote."""
+        """Keep the open document; saving overwrites the changes of the other program."""
         self._session.sources = self._session.sources.again()
         self._session.unfile()
 
     def compare(self) -> None:
-        """Show how the document and its file differ, as a table; the question stays."""
+        """Show a table of differences between document and file; the question stays open."""
         changed = self._session.sources.changed()
-        self._read(lambda found: self._compare(found, changed))
+        self._read_file(lambda found: self._show_differences(found, changed))
 
-    def _compare(self, found: Opened, changed: tuple[Path, ...]) -> None:
+    def _show_differences(self, found: Opened, changed: tuple[Path, ...]) -> None:
         if found.model is None:
             self._telling.guard.report(found.error or RuntimeError("nothing was read"))
         else:
             self._session.produced.emit(difference_table(found, self._session.model))
             self._bench.panels.show("output")
-        self._ask(changed)
+        self._ask_about_change(changed)
 
 
 def difference_table(found: Opened, mine: Model) -> Table:
-    """Mine beside what the file says, field by field."""
+    """Return a table of the document's and the file's values, field by field."""
     assert found.model is not None
     rows = [
         (each.place, each.field or "(whole element)", each.after or "—", each.before or "—")
         for each in differences(found.model, mine)
     ]
     columns = (Column("Element"), Column("Field"), Column("Mine"), Column("In the file"))
-    note = f"{counted(len(rows), 'difference')}." if rows else "The file says the same as the machine here."
+    note = f"{counted(len(rows), 'difference')}." if rows else "The file and the machine here are the same."
     return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)
 
 
-def _reason(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return str(error) if isinstance(error, KinetostatError) else "it is damaged."

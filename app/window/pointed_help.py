@@ -1,4 +1,4 @@
-"""Which page of the help is about what is under the pointer."""
+"""Find the help page of the item under the pointer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
-    """The topic (with "#field" behind it for a field) of what is under the pointer; where that is not in the window, of
-    what has the keyboard; "" for nothing in particular."""
+    """Return the help topic (with "#field" after it for a field) of the item under the pointer; outside the window, of
+    the widget with the keyboard focus; "" for none."""
     place, window = QCursor.pos(), bench.widget
     widget = QApplication.widgetAt(place)
     if widget is None or widget.window() is not window:
@@ -31,7 +31,7 @@ def topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
 
 
 def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place: QPoint) -> str:
-    """The topic of a widget, or of the nearest around it that has one. place: the pointer, on the screen."""
+    """Return the topic of a widget, or of its nearest parent that has one. place: the pointer, on the screen."""
     field = ""
     at: QWidget | None = widget
     while at is not None and at is not bench.widget:
@@ -48,19 +48,19 @@ def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place:
         elif isinstance(at, Viewport) and bench.stage.gestures.tool.id != "select":
             return f"tool.{bench.stage.gestures.tool.id}"
         elif isinstance(at, Viewport | Timeline | StatusLine):
-            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_kind(at)]
+            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_panel_class(at)]
         elif isinstance(at, QDockWidget):
             return _panel_topic(bench, functions, at, widget, field)
         at = at.parentWidget()
     return ""
 
 
-def _kind(widget: QWidget) -> type:
+def _panel_class(widget: QWidget) -> type:
     return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
 
 
 def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> str:
-    """The function or the kind of element in the row under the pointer, or in the current row."""
+    """Return the function or the kind of element in the row under the pointer, or in the current row."""
     view = tree.viewport()
     inside = view.mapFromGlobal(place)
     item = tree.itemAt(inside) if view.rect().contains(inside) else tree.currentItem()
@@ -76,7 +76,8 @@ def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> st
 
 
 def _panel_topic(bench: Workbench, functions: FunctionPanel, dock: QDockWidget, widget: QWidget, field: str) -> str:
-    """A panel's page; in the properties that of what is selected, in a function's form that of the function."""
+    """Return the topic of a panel; in the properties panel that of the selected element, in a function's form that of
+    the function."""
     panel = dock.objectName()
     if panel == "properties" and widget is not dock.widget():
         ref = bench.session.selection

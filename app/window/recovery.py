@@ -1,4 +1,4 @@
-"""Recovery: unsaved work is copied to the platform's state folder, and offered after a crash."""
+"""Recovery of unsaved work: copied to the platform's state folder, and offered after a crash."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 SOON = 1000
 """Milliseconds after a change until the copy is written."""
 LOOK = 100
-"""Milliseconds between two looks at what the writing thread has to say."""
-CANNOT = "Unsaved work is not safe from a crash for now, no copy of it can be written: "
+"""Milliseconds between two checks for news of the writing thread."""
+CANNOT = "Unsaved work is not safe from a crash for now, since no copy of it can be written: "
 
 
 class Recovery(QObject):
-    """Writes a copy soon after a change; removes it when the work is saved or the program ends in order."""
+    """Writes a copy soon after a change; removes it when the work is saved or the program ends normally."""
 
     restored = Signal()
-    """What was left behind is open."""
+    """Emitted when recovered work is open."""
 
     def __init__(
         self,
@@ -64,17 +64,18 @@ class Recovery(QObject):
         self._timer = QTimer(self, singleShot=True, interval=SOON)
         self._timer.timeout.connect(self.write)
         self._look = QTimer(self, interval=LOOK)
-        self._look.timeout.connect(self._tell)
+        self._look.timeout.connect(self._report_failure)
         self._life = Lifetime()
         self._life.listen(
             (session.saved_changed, self._changed),
             (session.runs.changed, self._changed),
             (documents.recovering, self.offer),
         )
-        self._settle()
+        self._prepare_folder()
 
-    def _settle(self) -> None:
-        """Make the folder ours; where it cannot be made there are no copies, which is told when one is needed."""
+    def _prepare_folder(self) -> None:
+        """Create the folder with access for the user only; if that fails, there are no copies, which is reported when
+        one is needed."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
@@ -86,7 +87,7 @@ class Recovery(QObject):
 
     @property
     def needed(self) -> bool:
-        """Whether there is unsaved work."""
+        """True if there is unsaved work."""
         return self._session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
 
     def _changed(self) -> None:
@@ -96,7 +97,7 @@ class Recovery(QObject):
             self._timer.start()
 
     def write(self) -> None:
-        """Have the copy written."""
+        """Queue the copy for writing."""
         self._timer.stop()
         if not self.needed:
             return
@@ -106,7 +107,7 @@ class Recovery(QObject):
 
         def work() -> None:
             if not self.folder.is_dir():
-                self._settle()
+                self._prepare_folder()
             recovery_copies.write(copy, dumps(model), origin, kept)
             self._said = False
 
@@ -121,7 +122,7 @@ class Recovery(QObject):
         return Origin(path, source, session.model.name, known, session.edits, session.undo_label, time.time())
 
     def clear(self) -> None:
-        """Remove the copy: nothing is unsaved."""
+        """Remove the copy, as nothing is unsaved."""
         self._timer.stop()
         if self._there:
             self._there = False
@@ -129,13 +130,13 @@ class Recovery(QObject):
             self._worker.do(lambda: recovery_copies.remove_document(copy), "copy")
 
     def flush(self) -> None:
-        """Have what is unsaved on disk now (the program is being ended)."""
+        """Write unsaved work to disk now (the program is being ended)."""
         self._keeper.store.worker.wait()
         self.write()
         self._worker.wait()
 
     def close(self, *, keep: bool = False) -> None:
-        """End of the program: in order, or with its copy left to be offered."""
+        """End with the program: remove the copy, or keep it to be offered at the next start."""
         self._timer.stop()
         self._look.stop()
         self._life.close()
@@ -150,12 +151,12 @@ class Recovery(QObject):
         self._own.unlock()
 
     def _failed(self, error: Exception) -> None:
-        """(In the writing thread.)"""
+        """Report a failure of writing (called in the writing thread)."""
         if not self._said:
             self._said = True
             self._news.append(f"{CANNOT}{error}")
 
-    def _tell(self) -> None:
+    def _report_failure(self) -> None:
         if not self._worker.busy and not self._news:
             self._look.stop()
         while self._news:
@@ -164,31 +165,31 @@ class Recovery(QObject):
     # ------------------------------------------------------------------------------- offering
 
     def offer(self) -> None:
-        """Offer what earlier programs left behind, in place."""
-        self._answered(recovery_copies.leftovers(self.folder))
+        """Offer work left by earlier programs in a notice."""
+        self._update_offer(recovery_copies.leftovers(self.folder))
         for left in self._left:
             text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
             answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
             self._notices.tell(str(left.copy), "warning", text, answers)
 
-    def _answered(self, left: tuple[Leftover, ...]) -> None:
-        """These wait for an answer."""
+    def _update_offer(self, left: tuple[Leftover, ...]) -> None:
+        """Update the notice to the copies that still wait for an answer."""
         self._left, self._documents.recoverable = left, bool(left)
 
     def restore(self, left: Leftover) -> None:
-        """Open a copy as what it was, under its own name."""
-        self._documents.keep_changes(lambda: self._read(left))
+        """Open a copy under the name of its document."""
+        self._documents.keep_changes(lambda: self._read_copy(left))
 
-    def _read(self, left: Leftover) -> None:
+    def _read_copy(self, left: Leftover) -> None:
         origin = left.origin.path or left.origin.source
 
         def read(trusted: frozenset[Trusted]) -> Opened:
             text = lambda: source_of_file(left.copy).text  # noqa: E731
             return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
 
-        self._documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
+        self._documents.read(Path(origin or left.copy), read, lambda opened: self._show_restored(left, opened))
 
-    def _show(self, left: Leftover, opened: Opened) -> None:
+    def _show_restored(self, left: Leftover, opened: Opened) -> None:
         if opened.error is not None:
             words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
             self._notices.tell(
@@ -212,14 +213,14 @@ class Recovery(QObject):
         ):
             return
         self._session.trusted = opened.trusted
-        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
+        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._remove_when_copied(left, whole))
         self._surroundings.put_back(left.kept.sections)
         self.restored.emit()
         self._session.message.emit("done", f"Restored: {left.words}. It is not saved yet.")
 
-    def _taken(self, left: Leftover, whole: bool) -> None:
-        """The old copy goes once all of it is in one of our own; else it stays, and is offered again."""
-        self._answered(tuple(each for each in self._left if each != left))
+    def _remove_when_copied(self, left: Leftover, whole: bool) -> None:
+        """Delete the old copy once all of it is in a new one; else keep it to be offered again."""
+        self._update_offer(tuple(each for each in self._left if each != left))
         self.write()
         store, records = self._keeper.store, self._keeper.stored
 
@@ -234,26 +235,29 @@ class Recovery(QObject):
         store.worker.do(then)
 
     def discard(self, left: Leftover) -> None:
-        """Offer a copy no longer; until the program ends it can be brought back."""
+        """Stop offering a copy; it can be restored until the program ends."""
         try:
             gone = recovery_copies.discard(left)
         except OSError as error:
-            self._session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
+            self._session.message.emit("error", f"{left.copy} cannot be deleted: {error.strerror}.")
             return
         self._discarded.append(gone)
-        self._answered(tuple(each for each in self._left if each != left))
+        self._update_offer(tuple(each for each in self._left if each != left))
         self._notices.tell(
-            str(left.copy), "hint", f"Discarded: {left.words}.", {"Bring it back": lambda: self._bring_back(gone)}
+            str(left.copy),
+            "hint",
+            f"Discarded: {left.words}.",
+            {"Bring it back": lambda: self._restore_discarded(gone)},
         )
 
-    def _bring_back(self, left: Leftover) -> None:
+    def _restore_discarded(self, left: Leftover) -> None:
         self._discarded.remove(left)
         recovery_copies.bring_back(left)
         self.offer()
 
 
 def _sources(path: Path | None, left: Leftover, model: Model) -> Sources:
-    """The files of restored work: its own as it was known when the work began."""
+    """Return the files of restored work, with the fingerprint of its own file from when the work began."""
     if path is None:
         return Sources()
     known = Seen(path, left.origin.digest, (-1, -1, -1))

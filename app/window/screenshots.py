@@ -1,4 +1,4 @@
-"""Pictures of the window for the README, made by a command of the project: `python -m app.window.screenshots FOLDER`.
+"""Make the pictures of the window for the README: `python -m app.window.screenshots FOLDER`.
 
 Opens the real window on the present screen (also a virtual one), light and dark, and grabs it.
 """
@@ -27,7 +27,7 @@ PATIENCE = 40.0
 
 
 def pump(until: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> None:
-    """Let the window work until something is true, at most so long."""
+    """Process events until a condition is true, or for some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not until():
         QCoreApplication.processEvents()
@@ -36,7 +36,7 @@ def pump(until: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> Non
 
 
 def open_example(window: Window, name: str) -> None:
-    """Open one of the examples and wait until it is there."""
+    """Open an example and wait until it is shown."""
     from core.model import Model
 
     path = next(example.path for example in examples() if example.name == name)
@@ -47,13 +47,13 @@ def open_example(window: Window, name: str) -> None:
 
 
 def grab(window: Window) -> QPixmap:
-    """What the window shows, its 3-D view included."""
+    """Return a picture of the window, including its 3-D view."""
     pump(seconds=2.0)
     return window.grab()
 
 
 def pose(window: Window, *values: float) -> None:
-    """Bring the machine's coordinates to degrees, or metres where they slide."""
+    """Set the machine's coordinates in degrees, or metres for sliding joints."""
     session = window.session
     given = zip(session.mech.coordinates, values, strict=True)
     session.preview_coordinates({c.name: radians(x) if c.dimension == "angle" else x for c, x in given})
@@ -61,14 +61,14 @@ def pose(window: Window, *values: float) -> None:
 
 
 def run(window: Window, function: str) -> None:
-    """Run a function of the catalogue with the options it has."""
+    """Run a function of the catalogue with its present options."""
     window.panels.choose_function(function)
     if window.functions.run() is not None:
         pump(lambda: not window.jobs.running, PATIENCE)
 
 
 def puma(window: Window) -> None:
-    """The PUMA with a joint's handle, the ellipsoid, and the mass matrix in the output."""
+    """Show the PUMA with a joint's handle, the ellipsoid, and the mass matrix in the output."""
     from app.document.session import Ref
 
     open_example(window, "puma560")
@@ -83,7 +83,7 @@ def puma(window: Window) -> None:
 
 
 def engine(window: Window) -> None:
-    """The V6 engine in the middle of a run: forces in its joints, plots."""
+    """Show the V6 engine in the middle of a run, with joint forces and plots."""
     from app.plotting.sheets import Plot
     from core.simulation import simulate
 
@@ -104,7 +104,7 @@ def engine(window: Window) -> None:
 
 
 def meshes(window: Window) -> None:
-    """The URDF arm with meshes, a link selected, and the DH table that was found for it."""
+    """Show the URDF arm with meshes, a selected link, and the DH table found for it."""
     from PySide6.QtCore import Qt
 
     from app.document.session import Ref
@@ -123,7 +123,7 @@ def meshes(window: Window) -> None:
 
 
 def mobility(window: Window) -> None:
-    """What moves in a four-bar, and what is held twice: told by the names of its joints, shown in the scene."""
+    """Show the degrees of freedom and redundant constraints of a four-bar, by its joint names and in the scene."""
     open_example(window, "four_bar")
     window.docks.show("functions")
     run(window, "mobility")
@@ -136,7 +136,7 @@ def mobility(window: Window) -> None:
 
 
 def derivation(window: Window) -> None:
-    """The derivation replay at a column of the Stanford arm's Jacobian."""
+    """Show the derivation replay at a column of the Stanford arm's Jacobian."""
     from PySide6.QtCore import Qt
 
     open_example(window, "stanford")
@@ -151,7 +151,7 @@ def derivation(window: Window) -> None:
 
 
 def equations(window: Window) -> None:
-    """The mass matrix of the two-link arm in symbols, the second link chosen."""
+    """Show the mass matrix of the two-link arm in symbols, with the second link selected."""
     from app.document.session import Ref
 
     window.run("derivation.close")
@@ -165,7 +165,7 @@ def equations(window: Window) -> None:
 
 
 def robotica(window: Window) -> None:
-    """The manual's circle: the arm every 0.4 s, the path of its tip, its joint variables over time."""
+    """Show the manual's circle: the arm every 0.4 s, the path of its tip, its joint variables over time."""
     window.run("derivation.close")
     open_example(window, "two_link")
     enter(window, *ROBOTICA)
@@ -181,7 +181,7 @@ ROBOTICA = (
     'SimDrive["*", {trace, arm, frame, 0.4}]',
     "SimPlot[t, {q1, q2}, {0.6}]",
 )
-"""Lines of the manual."""
+"""Example lines from the manual of Robotica."""
 
 
 def enter(window: Window, *lines: str) -> None:
@@ -198,7 +198,7 @@ def enter(window: Window, *lines: str) -> None:
 
 
 def sheet(window: Window) -> None:
-    """Ellipsoids of the three-link arm by the sheet of RElp, which typed its line."""
+    """Show ellipsoids of the three-link arm, from the form of RElp and the line it generated."""
     from app.panels.robotica.sheet import RoboticaSheet
 
     open_example(window, "three_link")
@@ -218,7 +218,7 @@ def sheet(window: Window) -> None:
 
 
 def loops(window: Window) -> None:
-    """A slider-crank in symbols."""
+    """Show a slider-crank in symbols."""
     from PySide6.QtCore import Qt
 
     open_example(window, "slider_crank")
@@ -269,7 +269,7 @@ def take(folder: Path) -> list[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
+    """Run the command."""
     from app.window.start import application
 
     if len(arguments) != 1:

@@ -1,4 +1,4 @@
-"""What the window offers of runs, panels and scene, as `app.workbench` says."""
+"""Services of the window for runs, panels and scene, as declared in `app.workbench`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ P = TypeVar("P")
 
 
 class Runs:
-    """Computing runs, following the hand, keeping them."""
+    """Service that computes runs, updates them as sliders move, and keeps them."""
 
     def __init__(
         self, simulation: Simulation, what_if: WhatIf, interactive: Interactive, films: Films, keeper: RunKeeper
@@ -43,42 +43,42 @@ class Runs:
 
     @property
     def follows(self) -> bool:
-        """Whether the whole run follows the sliders."""
+        """True if the whole run is recomputed as the sliders move."""
         return self._what_if.on
 
     def follow(self, on: bool) -> None:
-        """Let the whole run follow the sliders, or not."""
+        """Turn recomputing of the whole run as the sliders move on or off."""
         self._what_if.switch(on)
 
     @property
     def live(self) -> bool:
-        """Whether the machine runs in real time, or is held meanwhile."""
+        """True if the machine runs in real time, or that run is paused."""
         return self._interactive.on
 
     def start_live(self) -> None:
-        """Let the machine run in real time, or end it."""
+        """Start running the machine in real time, or end it."""
         self._interactive.start()
 
     def toggle_live(self) -> None:
-        """Hold the machine that runs in real time, or go on."""
+        """Pause or resume the machine that runs in real time."""
         self._interactive.toggle()
 
     def stop_live(self) -> None:
-        """End it; what moved is kept as a run."""
+        """End the real-time run and keep the recorded motion as a run."""
         self._interactive.stop()
 
     @property
     def damping(self) -> str:
-        """How the machine that runs in real time is slowed down."""
+        """The damping of the machine that runs in real time."""
         return self._interactive.damping
 
     def damp(self, damping: str) -> None:
-        """Slow the machine that runs in real time down."""
+        """Set the damping of the machine that runs in real time."""
         self._interactive.set_damping(damping)
 
     @property
     def keeps(self) -> str:
-        """When runs are kept beside the document."""
+        """Setting for when runs are saved with the document."""
         return self._keeper.keeps
 
     @keeps.setter
@@ -87,12 +87,12 @@ class Runs:
 
 
 class Panels:
-    """The panels around the view."""
+    """Service for the panels around the view."""
 
     functions: PanelOf[FunctionPanel] = PanelOf("functions")
     output: PanelOf[OutputPanel] = PanelOf("output")
     derivation: PanelOf[DerivationPanel] = PanelOf("derivation")
-    """The derivation that is stepped through."""
+    """The derivation that the user steps through."""
     plots: PanelOf[PlotsPanel] = PanelOf("plots")
     """The sheet of plots."""
     properties: PanelOf[PropertyEditor] = PanelOf("properties")
@@ -104,29 +104,29 @@ class Panels:
         self.docks = docks
 
     def of(self, kind: type[P]) -> P:
-        """The panel of a kind."""
+        """Return the panel of a class."""
         folder = kind.__module__.split(".")[-2]
         return cast(P, self.docks.panels[folder])
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """Their titles as now shown, by id."""
+        """The current titles of the panels, by id."""
         return {name: dock.windowTitle() for name, dock in self.docks.docks.items()}
 
     @property
     def output_idle(self) -> bool:
-        """Whether the output is in view with nothing in it."""
+        """True if the output panel is visible and empty."""
         output = self.output
         return not (output.cards or output.visibleRegion().isEmpty())
 
     @property
     def deriving(self) -> bool:
-        """Whether a derivation is stepped through."""
+        """True while a derivation is open."""
         return "derivation" in self.docks.panels and self.derivation.on
 
     @property
     def plotting(self) -> bool:
-        """Whether anything is plotted."""
+        """True if any channel is plotted."""
         return "plots" in self.docks.panels and self.plots.any
 
     @property
@@ -139,24 +139,24 @@ class Panels:
         self.docks.show(panel)
 
     def reset(self) -> None:
-        """Put all panels where they were at first."""
+        """Restore the initial layout of all panels."""
         self.docks.reset()
 
     def retitle(self, panel: str, title: str) -> None:
-        """Another title, e.g. with a count."""
+        """Change the title of a panel, e.g. to one with a count."""
         self.docks.retitle(panel, title)
 
     def focus_field(self, field: str) -> None:
-        """Go to a field of the selected element in its properties."""
+        """Move the focus to a field in the properties of the selected element."""
         self.properties.focus_field(field)
 
     def choose_function(self, function: str) -> None:
-        """Open a catalogue function, or a call of Robotica, with its options."""
+        """Open a catalogue function or a Robotica call with its options."""
         self.show("functions")
         self.functions.choose(function)
 
     def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
-        """Run a catalogue function beside the window, and show what it gives."""
+        """Run a catalogue function in the background and show its result."""
         self.show("output")
         self.functions.ask(function, options)
 
@@ -166,8 +166,8 @@ class Panels:
         self.tree.rename_selected()
 
     def finish_typing(self) -> bool:
-        """Take what is being typed, in properties and as settings of the next run; False if something cannot be taken,
-        which the panels say."""
+        """Apply unfinished input in the properties and the run settings; returns False if some input is invalid, which
+        the panels show."""
         problem = self.properties.finish_typing()
         if problem:
             self.show("properties")
@@ -175,59 +175,59 @@ class Panels:
         return self.simulation.finish_typing()
 
     def enter_line(self, line: str) -> None:
-        """Have Robotica's command line run a line, and show it."""
+        """Run a line in the Robotica console and show it."""
         self.show("robotica")
         self.robotica.enter(line)
 
 
 class Scenery:
-    """Vectors, paths and views beside the machine."""
+    """Service for vectors, paths and saved views in the scene."""
 
     def __init__(self, view: Viewport, run_scene: RunScene, views: SavedViews) -> None:
         self._view, self._run_scene, self._views = view, run_scene, views
 
     @property
     def vectors_shown(self) -> bool:
-        """Whether there are any."""
+        """True if any vectors are shown."""
         return bool(self._run_scene.wanted)
 
     def shows_vectors(self, kind: str, ref: Ref | None = None) -> bool:
-        """Whether all vectors of a kind, or that of one element, are shown."""
+        """Return True if all vectors of a kind, or the one of an element, are shown."""
         return self._run_scene.shows(kind, ref)
 
     def toggle_vectors(self, kind: str, ref: Ref | None = None) -> None:
-        """Show or hide all vectors of a kind, or that of one element."""
+        """Show or hide all vectors of a kind, or the one of an element."""
         self._run_scene.toggle(kind, ref)
 
     def hide_vectors(self) -> None:
-        """No vectors."""
+        """Hide all vectors."""
         self._run_scene.hide_all()
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The frames whose points' paths are drawn."""
+        """Frames whose paths are drawn."""
         return self._view.paths
 
     def follow(self, *frames: str) -> None:
-        """Draw the paths of these frames, and of no others."""
+        """Draw the paths of these frames only."""
         self._view.scene.follow(*frames)
         self._view.update()
 
     def follow_point(self, frame: str, point: tuple[float, float, float]) -> None:
-        """Draw the path of a point (m, in a frame), too."""
+        """Also draw the path of a point (m, in a frame)."""
         scene = self._view.scene
         scene.tracks.follow_point(frame, point)
         scene.follow(*scene.tracks.frames)
         self._run_scene.refresh()
 
     def forget_paths(self) -> None:
-        """Begin all paths anew."""
+        """Clear all paths and start them again."""
         self._view.scene.tracks.forget()
         self.follow(*self.paths)
 
     @property
     def pointed(self) -> tuple[float, float, float] | None:
-        """The point (m, world) on which the context menu was opened last."""
+        """The point (m, world) at which the context menu was last opened; None if there is none."""
         place = self._view.menu_point
         if place is None:
             return None
@@ -235,9 +235,9 @@ class Scenery:
         return x, y, z
 
     def picture(self, scale: int = 1) -> QImage:
-        """What is seen, `scale` times as fine, without handles and buttons."""
+        """Return an image of the view at `scale` times its resolution, without handles and buttons."""
         return self._view.picture(scale)
 
     def keep_view(self) -> None:
-        """Ask for a name, and keep the present view under it."""
+        """Ask for a name and save the current view under it."""
         self._views.ask_name()

@@ -1,4 +1,4 @@
-"""Starting the window program."""
+"""Start of the program with its window."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from app.window.window import Window
 
 ENDED = 130
-"""Exit code of a program that was told to end, as shells have it."""
+"""Exit code of a program ended by a signal, as in shells."""
 WARM_UP = 500
 """Milliseconds after the first picture at which forms are prepared."""
 LONGEST = 10_000
-"""Milliseconds after which a first picture is waited for no more."""
+"""Milliseconds after which waiting for the first picture ends."""
 HAND_OVER = 2e-4
 """Seconds after which a thread gives the interpreter to one that waits. Each call into Qt gives it away for a moment:
 with Python's own 5 ms, what it takes to get it back would add up to tenths of a second in a turn of the window."""
 
 
 def application(arguments: list[str]) -> QApplication:
-    """The QApplication, with the surface VTK needs."""
+    """Return the QApplication, with the OpenGL surface that VTK needs."""
     plain_imports()
     sys.setswitchinterval(HAND_OVER)
     running = QApplication.instance()
@@ -52,13 +52,14 @@ def application(arguments: list[str]) -> QApplication:
 
 
 def plain_imports() -> None:
-    """Import as Python does. PySide looks for switches of its own, which nobody here uses, in the source of every
-    module that is loaded after it: that takes a tenth of the start and keeps the text of all of them in memory."""
+    """Remove PySide's import hook, which searches the source of every imported module for feature switches that nobody
+    uses here: that takes a tenth of the start and keeps all sources in memory."""
     builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 class Ending(QObject):
-    """Ctrl+C in the terminal, the end of the terminal or of the desktop: what is unsaved is kept for the next start."""
+    """Handles Ctrl+C in the terminal and the end of the terminal or desktop session: unsaved work is kept for the next
+    start."""
 
     def __init__(self, window: Window) -> None:
         super().__init__()
@@ -74,7 +75,7 @@ class Ending(QObject):
         self._notifier.activated.connect(self._end)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Restore the signal handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(self._before)
         self._here.close()
@@ -87,7 +88,8 @@ class Ending(QObject):
 
 
 class FirstPicture(QObject):
-    """The opening frame stands, and nothing is drawn in vain, until the first machine is seen; then all else begins."""
+    """Keeps the opening frame, and suppresses other drawing, until the first machine is visible; then starts everything
+    else."""
 
     def __init__(self, window: Window, frame: OpeningFrame, then: Callable[[], object]) -> None:
         super().__init__(window)
@@ -99,10 +101,10 @@ class FirstPicture(QObject):
         )
         self._view.awaiting = True
         self._view.drawn.connect(self._drawn)
-        QTimer.singleShot(LONGEST, self, self._seen)
+        QTimer.singleShot(LONGEST, self, self._picture_seen)
 
     def draw(self) -> None:
-        """The machine is there, or will not come."""
+        """Draw the first picture, once the machine is loaded or failed to load."""
         self._life.close()
         self._view.awaiting = False
         self._view.hurry()
@@ -110,9 +112,9 @@ class FirstPicture(QObject):
 
     def _drawn(self) -> None:
         if not self._view.awaiting:
-            self._seen()
+            self._picture_seen()
 
-    def _seen(self) -> None:
+    def _picture_seen(self) -> None:
         self._view.drawn.disconnect(self._drawn)
         self.draw()
         self._frame.close()
@@ -121,7 +123,7 @@ class FirstPicture(QObject):
 
 
 def start(file: str, arguments: list[str]) -> int:
-    """Open the window on a file, without one on the start page, and run until it is closed."""
+    """Open the window on a file, or on the start page without one, and run until it is closed."""
     gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
     app = application(arguments)
     settings = Settings()
@@ -151,7 +153,7 @@ def start(file: str, arguments: list[str]) -> int:
 
 
 def begin_all(window: Window) -> None:
-    """What nobody waits for before the first machine is seen."""
+    """Start the services that are not needed before the first machine is visible."""
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.folders import obstacle, places
 

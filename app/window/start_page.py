@@ -1,4 +1,4 @@
-"""What one can begin with: shown in the viewport while there is no machine, and when it is asked for."""
+"""The start page: shown in the viewport while there is no machine, and on request."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ CHOICES = {
     "add.link": "Add a link\nand build on it",
     "help.tour_four_bar": "Tour: a four-bar\nin two minutes",
 }
-"""Command → what its large button says."""
+"""Command → text of its large button."""
 RECENT = "Recent"
 PLAIN = "select"
-"""The tool with which nothing has begun yet."""
+"""The tool that is active before anything has begun."""
 LARGEST = QSize(880, 640)
 MARGIN, NARROW_MARGIN = 24, 6
 BUTTONS = 84
@@ -42,7 +42,8 @@ WIDE, COLUMNS = 620, 3
 
 
 class StartPage(QFrame):
-    """Stands in the middle of the viewport. It goes when there is a machine, a tool is taken, or it is closed."""
+    """Page in the middle of the viewport. It closes when there is a machine, another tool is chosen, or the user closes
+    it."""
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__(bench.stage.widget)
@@ -60,22 +61,24 @@ class StartPage(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(22, 16, 22, 14)
         column.setSpacing(10)
-        column.addLayout(self._head())
-        column.addLayout(self._choices())
+        column.addLayout(self._header())
+        column.addLayout(self._choice_buttons())
         column.addWidget(self.unsaved)
         column.addWidget(self.shelf, 1)
         self._life = Lifetime()
-        self._life.listen((bench.session.changed, self._changed), (self._view.gestures.chosen, self._chosen))
+        self._life.listen(
+            (bench.session.changed, self._document_changed), (self._view.gestures.chosen, self._tool_chosen)
+        )
         self._view.widget.installEventFilter(self)
-        self._fill()
+        self._fill_lists()
         self.refresh()
 
     def close(self) -> None:  # type: ignore[override]
-        """Listen no more."""
+        """Disconnect from session and tools."""
         self._life.close()
 
-    def _head(self) -> QHBoxLayout:
-        title = Label("What shall it be?")
+    def _header(self) -> QHBoxLayout:
+        title = Label("What would you like to make?")
         font = title.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
         title.setFont(font)
@@ -88,7 +91,7 @@ class StartPage(QFrame):
         row.addWidget(shut)
         return row
 
-    def _choices(self) -> QGridLayout:
+    def _choice_buttons(self) -> QGridLayout:
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         commands = table()
@@ -100,20 +103,20 @@ class StartPage(QFrame):
             button.setText(words)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            button.clicked.connect(self._runner(name))
+            button.clicked.connect(self._command_runner(name))
             self._buttons.append(button)
         return self._grid
 
     def _arrange(self, columns: int) -> None:
-        """The large buttons in so many columns."""
+        """Arrange the large buttons in columns."""
         for number, button in enumerate(self._buttons):
             self._grid.addWidget(button, *divmod(number, columns))
 
-    def _runner(self, name: str) -> Callable[[], None]:
+    def _command_runner(self, name: str) -> Callable[[], None]:
         return lambda: self._bench.run(name)
 
-    def _fill(self) -> None:
-        """The files opened last, and the examples."""
+    def _fill_lists(self) -> None:
+        """List the recent files and the examples."""
         known = {each.path: each for each in examples()}
         lately = [
             Machine(known[path].title, known[path].about, path, known[path].thumbnail)
@@ -126,54 +129,54 @@ class StartPage(QFrame):
     # ----------------------------------------------------------------------------- when it is seen
 
     def show_again(self) -> None:
-        """The person wants to see it, whatever is open."""
+        """Show the page on request, whatever is open."""
         self._asked, self._closed = True, False
-        self._fill()
+        self._fill_lists()
         self.refresh()
         self.setFocus()
 
     def put_away(self) -> None:
-        """The person does not want to see it now."""
+        """Hide the page on request."""
         self._asked, self._closed = False, True
         self.refresh()
         self._view.widget.setFocus()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._asked = False
             if self._document != self._bench.session.document:
                 self._document = self._bench.session.document
                 self._closed = False
-                if self._empty:  # nothing is left that the tool in hand was working on
+                if self._is_empty:  # nothing is left that the tool in hand was working on
                     self._view.gestures.choose(PLAIN)
-            if self._empty and not self._closed and not self.isVisible():
-                self._fill()
+            if self._is_empty and not self._closed and not self.isVisible():
+                self._fill_lists()
         self.refresh()
 
-    def _chosen(self, tool: object) -> None:
-        """A tool is taken to begin with."""
+    def _tool_chosen(self, tool: object) -> None:
+        """Hide the page when a tool is chosen."""
         self.put_away() if self.isVisible() else None
 
     @property
-    def _empty(self) -> bool:
+    def _is_empty(self) -> bool:
         model = self._bench.session.model
         return not (model.bodies or model.chains or model.frames or model.assemblies)
 
     def refresh(self) -> None:
-        """Show or hide, in the middle."""
+        """Show the page in the middle, or hide it."""
         self.unsaved.setVisible(self._bench.files.recoverable)
-        begins = self._empty and not self._closed and self._view.gestures.tool.id == PLAIN
+        begins = self._is_empty and not self._closed and self._view.gestures.tool.id == PLAIN
         self.setVisible(self._asked or begins)
         self.place()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in place when the viewport changes its size."""
+        """Keep the page in place when the viewport is resized."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def place(self) -> None:
-        """Stay in the middle, as large as there is room."""
+        """Place the page in the middle, as large as there is room."""
         host = self._view.widget
         beside = BUTTONS if host.width() - 2 * BUTTONS > WIDE else NARROW_MARGIN
         margin = MARGIN if host.width() > LARGEST.width() else NARROW_MARGIN

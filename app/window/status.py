@@ -1,4 +1,4 @@
-"""The status line: what the tool expects, work in progress, the point under the pointer."""
+"""The status line: the tool's hint, work in progress, the point under the pointer."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 
 class IntegratorsAhead:
-    """Making the integrators' code where it is missing, as in a fresh checkout, before a run needs it."""
+    """Compiles the integrators' code in the background if it is missing, as in a fresh checkout, before a run
+    needs it."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
         self._making: MakingAhead | None = None
 
     def start(self) -> None:
-        """Look for what is missing, in a thread, and have it made."""
+        """Check for missing code in a thread, and compile it."""
         self._thread = threading.Thread(target=self._start, name="kinetostat-integrators", daemon=True)
         self._thread.start()
 
@@ -46,19 +47,19 @@ class IntegratorsAhead:
 
     @property
     def busy(self) -> bool:
-        """True while it is looked for or made."""
+        """True while code is checked or compiled."""
         looking = self._thread is not None and self._thread.is_alive()
         return looking or (self._making is not None and self._making.busy)
 
     @property
     def words(self) -> str:
-        """How far it is; "" if nothing is being made."""
+        """Progress of the compilation; "" if nothing is compiled."""
         making = self._making
         return f"preparing integrators {making.ready}/{making.total}" if making is not None and making.busy else ""
 
 
 class StatusLine(QStatusBar):
-    """Left: words. Right: job, compiler, coordinates."""
+    """Status line. Left: hint. Right: job, compiler, coordinates."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
         super().__init__()
@@ -82,7 +83,7 @@ class StatusLine(QStatusBar):
         self.freedoms = Label()
         self.integrators = IntegratorsAhead()
         self._mobility = standing_mobility(session)
-        self._tell_freedoms()
+        self._show_freedoms()
         for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
             self.addPermanentWidget(widget)
         self._last: ArrayLike | None = None
@@ -92,31 +93,31 @@ class StatusLine(QStatusBar):
         self._poll.timeout.connect(self.refresh)
         self._life = Lifetime()
         self._life.listen(
-            (self._mobility.ready, self._tell_freedoms),
-            (session.changed, self._changed),
-            (session.hovered, self._hovered),
-            (settings.changed, self._settings_changed),
+            (self._mobility.ready, self._show_freedoms),
+            (session.changed, self._document_changed),
+            (session.hovered, self._hover_changed),
+            (settings.changed, self._setting_changed),
         )
         self._life.callback(self._poll.stop)
         self._poll.start()
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from session and jobs."""
         self._life.close()
 
     def prepare_integrators(self) -> None:
-        """Have the integrators' code made that is missing, and show how far it is."""
+        """Compile missing code of the integrators, and show the progress."""
         self.integrators.start()
         self._poll.start()
 
     def expect(self, text: str) -> None:
-        """What the tool expects."""
+        """Show the hint of the tool."""
         self.words.setText(text)
         self.words.setToolTip(as_tip(text))
 
     def busy(self, text: str) -> None:
-        """What is being read; '' when nothing is."""
+        """Show what is being read; '' when nothing is."""
         self._reading = text
         self.refresh()
 
@@ -130,12 +131,12 @@ class StatusLine(QStatusBar):
         self.place.setText("   ".join(f"{axis} {text}" for axis, text in zip("xyz", shown, strict=True)))
 
     def refresh(self) -> None:
-        """Bring job and compiler up to date."""
+        """Update job and compiler."""
         running = self._jobs.running
         job = running[0] if running else None
         left = job.time_left if job is not None else None
         about = f", about {left:.0f} s left" if left is not None and left > 2.0 else ""
-        self.work.setText(f"{_doing(job)}{about}" if job is not None else self._reading)
+        self.work.setText(f"{_progress_text(job)}{about}" if job is not None else self._reading)
         self.bar.setVisible(job is not None or bool(self._reading))
         self.stop.setVisible(job is not None)
         if job is not None and job.fraction > 0.0:
@@ -150,8 +151,8 @@ class StatusLine(QStatusBar):
         elif not self._poll.isActive():
             self._poll.start()
 
-    def _tell_freedoms(self) -> None:
-        """How many freedoms the machine has."""
+    def _show_freedoms(self) -> None:
+        """Show the degrees of freedom of the machine."""
         found = self._mobility.mobility
         if found is None:
             reason = self._mobility.open_at
@@ -162,19 +163,19 @@ class StatusLine(QStatusBar):
         self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")
         self.freedoms.setToolTip(as_tip(str(found)))
 
-    def _hovered(self, ref: Ref | None) -> None:
+    def _hover_changed(self, ref: Ref | None) -> None:
         self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")
 
-    def _changed(self, old: State, new: State) -> None:
+    def _document_changed(self, old: State, new: State) -> None:
         self._poll.start()
         if old.model is not new.model:  # what was under the pointer may be gone
             self.point(None)
 
-    def _settings_changed(self, key: str) -> None:
+    def _setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.point(self._last)
 
 
-def _doing(job: Job) -> str:
-    """What a job is at: while it prepares, what it says of that."""
+def _progress_text(job: Job) -> str:
+    """Describe the progress of a job: while it prepares, its own text."""
     return job.text if job.text and job.fraction == 0.0 else job.title

@@ -1,4 +1,4 @@
-"""Where the window speaks to the person."""
+"""The places where the window shows messages to the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.window.status import StatusLine
 
 
 class Telling(NamedTuple):
-    """The card of messages, what waits for an answer, the status line, and what turns failures into messages."""
+    """The message card, the notices, the status line, and the guard that turns failures into messages."""
 
     messages: MessageCard
     notices: Notices

@@ -1,4 +1,4 @@
-"""What is seen with a document (pose, camera, plots, traces, vectors), as plain data that is kept and put back."""
+"""The view of a document (pose, camera, plots, paths, vectors) as plain data, to be saved and restored."""
 
 from __future__ import annotations
 
@@ -17,57 +17,58 @@ if TYPE_CHECKING:
     from app.window.saved_views import SavedViews
 
 MOST = 500
-"""Entries of a list that are put back."""
+"""Largest number of entries of a list that are restored."""
 
 
 class Surroundings:
-    """Each section is kept by one function and put back by another, which raises ValueError for what it cannot use."""
+    """Saves and restores the view in sections; each has a function that saves it and one that restores it, which raises
+    ValueError for invalid data."""
 
     def __init__(self, view: Stage, run_scene: RunScene, views: SavedViews, plots: Callable[[], PlotsPanel]) -> None:
         self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
         self._sections: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
-            "camera": (self._camera, self._look),
+            "camera": (self._saved_camera, self._look),
             "views": (views.kept, views.put_back),
-            "plots": (self._plots, self._plot),
-            "traces": (self._traces, self._trace),
-            "vectors": (self._vectors, self._show_vectors),
-            "locks": (lambda: sorted(self._session.locked), self._lock),
+            "plots": (self._saved_plots, self._restore_plots),
+            "traces": (self._saved_paths, self._restore_paths),
+            "vectors": (self._saved_vectors, self._restore_vectors),
+            "locks": (lambda: sorted(self._session.locked), self._restore_locks),
         }
 
     def kept(self) -> dict[str, Any]:
-        """All sections."""
+        """Return all sections."""
         pose = {"pose": dict(self._session.state.pose)}
         return pose | {name: keep() for name, (keep, _) in self._sections.items()}
 
     def put_back(self, kept: Mapping[str, Any]) -> None:
-        """Show what was seen then (the pose comes with the document); what makes no sense is left as it is."""
+        """Restore a saved view (the pose comes with the document); invalid data are ignored."""
         for name, (_, put) in self._sections.items():
             if name in kept:
                 try:
                     put(kept[name])
                 except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
-                    words = f"What was kept of the {name} cannot be used; they begin anew."
+                    words = f"What was kept of the {name} cannot be used; they start from the defaults."
                     self._session.message.emit("hint", words)
 
     # ------------------------------------------------------------------------------- camera
 
-    def _camera(self) -> dict[str, Any]:
+    def _saved_camera(self) -> dict[str, Any]:
         return dataclasses.asdict(self._view.viewpoint.goal)
 
     def _look(self, kept: Any) -> None:
         self._view.viewpoint.recall(view_of(kept))
 
-    def _lock(self, kept: Any) -> None:
+    def _restore_locks(self, kept: Any) -> None:
         self._session.put_locks(map(text, kept[:MOST]))
 
     # ------------------------------------------------------------------------------- plots
 
-    def _plots(self) -> dict[str, Any]:
+    def _saved_plots(self) -> dict[str, Any]:
         sheet = self._sheets().sheet
         rows = [{"channels": plot.channels, "x": plot.x, "aspect": plot.aspect} for plot in sheet.plots]
         return {"panels": rows, "active": sheet.active}
 
-    def _plot(self, kept: Any) -> None:
+    def _restore_plots(self, kept: Any) -> None:
         rows = kept["panels"][:MOST]
         plots = tuple(
             Plot(tuple(map(text, row["channels"][:MOST])), text(row["x"]), number(row["aspect"])) for row in rows
@@ -77,10 +78,10 @@ class Surroundings:
 
     # ------------------------------------------------------------------------------- traces, vectors
 
-    def _traces(self) -> list[Any]:
+    def _saved_paths(self) -> list[Any]:
         return [[frame, list(point)] for frame, point in self._view.scene.tracks.points]
 
-    def _trace(self, kept: Any) -> None:
+    def _restore_paths(self, kept: Any) -> None:
         scene, known = self._view.scene, self._session.mech.frame_names
         points = [(text(frame), tuple(map(number, point))) for frame, point in kept[:MOST]]
         for frame, (x, y, z) in points:
@@ -88,11 +89,11 @@ class Surroundings:
                 scene.tracks.follow_point(frame, (x, y, z))
         scene.follow(*scene.tracks.frames)
 
-    def _vectors(self) -> dict[str, Any]:
+    def _saved_vectors(self) -> dict[str, Any]:
         shown = self._run_scene
         return {"kinds": sorted(shown.whole_kinds), "single": [list(each) for each in sorted(shown.single)]}
 
-    def _show_vectors(self, kept: Any) -> None:
+    def _restore_vectors(self, kept: Any) -> None:
         kinds = frozenset(kind for kind in kept["kinds"] if kind in KINDS)
         single = [Wanted(*map(text, each)) for each in kept["single"][:MOST] if each[0] in KINDS]
         self._run_scene.show(kinds, frozenset(single))

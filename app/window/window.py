@@ -1,4 +1,5 @@
-"""The main window: puts together session, viewport, panels and commands. Knows all of them; none knows it."""
+"""The main window: creates and connects session, viewport, panels and commands. It knows all of them; none of them
+knows it."""
 
 from __future__ import annotations
 
@@ -78,13 +79,13 @@ if TYPE_CHECKING:
 
 SIZE = (1480, 920)
 MOST_STOPS = 2000
-"""Places that Tab may go past."""
+"""Largest number of widgets that Tab may skip."""
 FRAME = QSize(16, 40)
-"""Room for the frame that the desktop draws, at first."""
+"""Initial allowance for the window frame of the desktop."""
 
 
 class Window(QMainWindow):
-    """The workbench.
+    """The main window, which implements `Workbench`.
 
     at_once : make all panels; else those behind others are made when they are seen or asked for (`docks`)
     """
@@ -135,7 +136,7 @@ class Window(QMainWindow):
         self.motions = MotionKeeper(self.viewport, self.player, lambda: self.plots, lambda: self.docks.show("plots"))
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
-        self._listen()
+        self._connect_signals()
         if at_once:
             self.docks.complete()
             self.dialogs.page = self.start_page
@@ -149,7 +150,7 @@ class Window(QMainWindow):
     # ----------------------------------------------------------------------------- assembling
 
     def _make_view(self) -> None:
-        """The viewport, what is played in it and shown beside the machine, and the bars around it."""
+        """Create the viewport, playback, its additional drawings, and the bars around it."""
         session, own = self.session, self._life.own
         self.viewport = own(Viewport(session, self.settings, self.theme, TOOLS, self))
         self.player = own(Player(session.runs, self))
@@ -162,10 +163,10 @@ class Window(QMainWindow):
         self.run_scene = own(RunScene(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
         self.timeline = own(Timeline(session, self.player, self.sequence, self.theme))
-        self.setCentralWidget(self._middle())
+        self.setCentralWidget(self._central_widget())
 
     def _make_runs(self) -> None:
-        """What computes runs and keeps them."""
+        """Create the services that compute and keep runs."""
         session, own = self.session, self._life.own
         self.simulation = own(Simulation(session, self.settings, self.jobs, self))
         self.films = Films(self.viewport, self.run_scene, self)
@@ -177,7 +178,7 @@ class Window(QMainWindow):
         self.runs = Runs(self.simulation, self.what_if, self.interactive, self.films, self.run_keeper)
 
     def _make_files(self, bench: Workbench) -> None:
-        """The open file, what other programs do to it, and the copies of unsaved work."""
+        """Create the services for the open file, changes by other programs, and recovery copies."""
         telling = Telling(self.messages, self.notices, self.status, self.guard)
         self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, lambda: self.plots)
         self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
@@ -188,8 +189,8 @@ class Window(QMainWindow):
         for each in (self.outside, self.films, self.jobs, self.files):
             self._life.callback(each.close)
 
-    def _middle(self) -> QWidget:
-        """The viewport with the timeline below it and what waits for an answer above."""
+    def _central_widget(self) -> QWidget:
+        """Return the widget with the notices, the viewport and the timeline below one another."""
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
@@ -213,7 +214,7 @@ class Window(QMainWindow):
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
 
-    def _listen(self) -> None:
+    def _connect_signals(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
         self._life.listen(
             (self.session.changed, refresh),
@@ -222,19 +223,19 @@ class Window(QMainWindow):
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
             (self.messages.shown, lambda *message: self.log.add(*message)),
-            (self.session.produced, self._produced),
+            (self.session.produced, self._result_produced),
             (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
-            (self.viewport.viewpoint.looked, self._looked),
+            (self.viewport.viewpoint.looked, self._camera_moved),
             (self.viewport.expects, self.status.expect),
             (self.viewport.place, self.status.point),
             (self.sequence.changed, refresh),
-            (self.player.changed, self._played),
+            (self.player.changed, self._run_played),
             (self.session.runs.changed, refresh),
             (self.session.runs.changed, self._retitle),
-            (self.files.awaited, self._awaited),
+            (self.files.awaited, self._document_awaited),
             (self.recovery.restored, self.outside.look),
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
@@ -254,18 +255,18 @@ class Window(QMainWindow):
         panel.running.connect(self.functions.show_robotica)
         self.functions.abort_wanted.connect(panel.abort)
 
-    def _played(self) -> None:
+    def _run_played(self) -> None:
         self.actions_.refresh()
         self.timeline.refresh()
 
-    def _awaited(self, coming: bool) -> None:
-        """A document is about to be here, or it did not come."""
+    def _document_awaited(self, coming: bool) -> None:
+        """Handle that a document is about to be shown, or failed to open."""
         if not coming:
             self.start_page.refresh()
         elif self.dialogs.page is not None:
             self.dialogs.page.hide()
 
-    def _looked(self) -> None:
+    def _camera_moved(self) -> None:
         action = self.actions_.by_id["view.ortho"]
         if action.isChecked() != self.viewport.viewpoint.ortho:
             self.actions_.refresh()
@@ -283,14 +284,14 @@ class Window(QMainWindow):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
-    def _produced(self, result: Result) -> None:
+    def _result_produced(self, result: Result) -> None:
         if not result.live:
             self.messages.outdate_error()
         self.guard.call(self.motions.keep, result)
         self.guard.call(self.results.show_result, result)
 
     def _bring_output(self) -> None:
-        """Bring a new result to the front; who typed at a command line reads it there."""
+        """Bring a new result to the front, unless it was requested from a command line, which shows it itself."""
         made = self.docks.panels
         if not (
             ("console" in made and self.console.interpreter.answering)
@@ -302,14 +303,14 @@ class Window(QMainWindow):
 
     @cached_property
     def start_page(self) -> StartPage:
-        """What one can begin with; made when it is first needed."""
+        """The start page, created at first need."""
         from app.window.start_page import StartPage
 
         self.dialogs.page = page = self._life.own(StartPage(self))
         return page
 
     def complete_soon(self) -> None:
-        """Make what is missing, between other things that the window does."""
+        """Create missing panels in the background, between other events."""
         slices().add(self, self._make_next)
 
     def _make_next(self, seconds: float) -> bool:
@@ -323,11 +324,11 @@ class Window(QMainWindow):
         self.actions_.run(command)
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
-        """Show a message; `choices` are buttons: title → what it does."""
+        """Show a message; `choices` maps the titles of buttons to their callbacks."""
         self.messages.tell(severity, text, choices)
 
     def commands(self) -> Mapping[str, QAction]:
-        """What menus are made of, by the ids of commands, as they apply now."""
+        """Menu actions by command id, enabled as they apply now."""
         self.actions_.refresh()
         return self.actions_.by_id
 
@@ -338,26 +339,26 @@ class Window(QMainWindow):
 
     @property
     def widget(self) -> QMainWindow:
-        """The window that dialogs belong to."""
+        """The window that is the parent of dialogs."""
         return self
 
     @property
     def full_screen(self) -> bool:
-        """Whether the window fills the screen."""
+        """True if the window fills the screen."""
         return self.isFullScreen()
 
     def fill_screen(self, on: bool) -> None:
-        """Fill the screen, or not."""
+        """Turn full screen on or off."""
         self.showFullScreen() if on else self.showNormal()
 
     def leave(self) -> None:
-        """Close the program, after asking for unsaved work."""
+        """Close the program, after asking about unsaved work."""
         self.close()
 
     # ----------------------------------------------------------------------------- files dropped, closing
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files may be dropped."""
+        """Accept files that are dragged into the window."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
@@ -369,7 +370,7 @@ class Window(QMainWindow):
             self.files.open(files[0])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The panels take their sizes when the window is first seen."""
+        """Give the panels their sizes when the window is first shown."""
         super().showEvent(event)
         if not event.spontaneous() and not self._was_shown:
             self._was_shown = True
@@ -379,7 +380,7 @@ class Window(QMainWindow):
     _over = False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes past panels that stand behind others."""
+        """Let Tab skip panels hidden behind others."""
         for _ in range(MOST_STOPS):
             gone, focus = super().focusNextPrevChild(forward), self.focusWidget()
             if not gone or focus is None or not self.docks.focus.is_behind(focus):
@@ -387,12 +388,12 @@ class Window(QMainWindow):
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the panels leave room for the picture."""
+        """Narrow the panels in favour of the viewport in a narrow window."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self.docks.make_room)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask for unsaved work, remember the panels, stop all work."""
+        """Ask about unsaved work, save the panel layout, stop all work."""
         if not self.files.may_go():
             event.ignore()
             return
@@ -402,19 +403,19 @@ class Window(QMainWindow):
         event.accept()
 
     def end_by_force(self) -> None:
-        """The program is told to end at once: what is unsaved stays behind, to be offered at the next start."""
+        """End the program at once, leaving unsaved work to be offered at the next start."""
         self.interactive.stop()
         self.simulation.finish()
         self.dispose(keep=True)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Whoever comes back from another program may have changed the file there."""
+        """Check the files for changes when the user returns from another program."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and not self._over:
             self.outside.look()
 
     def dispose(self, *, keep: bool = False) -> None:
-        """Stop threads and timers, listen no more; `keep`: unsaved work stays in its recovery copy. The window is of no
-        use afterwards."""
+        """Stop threads and timers and disconnect; `keep`: unsaved work stays in its recovery copy. The window is
+        unusable afterwards."""
         self._over, self._keep_copy = True, keep
         self._life.close()

@@ -424,7 +424,7 @@ def test_where_a_run_that_fails_is_kept_is_said(run, tmp_path):
             "run", EXAMPLES / "damped_pendulum.kst", "--torque", "pin=sqrt(0.2-t)", "-o", tmp_path / name
         )
         assert code == 1
-        assert f"The motion until then is in {tmp_path / name}" in complained
+        assert f"The motion up to then is in {tmp_path / name}" in complained
         assert (tmp_path / name).stat().st_size > 500
 
 

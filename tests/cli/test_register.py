@@ -101,7 +101,7 @@ def test_what_is_registered_is_removed_and_nothing_else(home, lived_in, capsys):
 
 def test_the_entry_starts_this_installation_and_the_type_is_that_of_our_files(home, tmp_path, capsys):
     assert cli(["--register"]) == 0
-    assert "update-mime-database is not there: until it has run" in capsys.readouterr().out
+    assert "update-mime-database is not installed: until it has run" in capsys.readouterr().out
     entry = desktop(home)
     *words, file = words_of(entry["Exec"])
     assert file == "%f"
@@ -146,7 +146,7 @@ def test_a_file_of_somebody_else_is_not_touched(file, home, capsys):
     (home / file).write_text("mine")
     before = tree(home)
     assert cli(["--register"]) == 1
-    assert f"{home / file}: It is there already" in capsys.readouterr().err
+    assert f"{home / file}: It exists already" in capsys.readouterr().err
     assert tree(home) == before
     assert cli(["--unregister"]) == 0
     assert f"{home / file} was not written by kinetostat --register" in capsys.readouterr().out
@@ -190,7 +190,7 @@ def test_macos_says_what_it_cannot_do(monkeypatch, capsys):
     for option in ("--register", "--unregister"):
         assert cli([option]) == 1
         message = capsys.readouterr().err
-        assert "application bundles alone" in message
+        assert "only with application bundles" in message
         assert sys.executable in message
 
 

@@ -48,7 +48,7 @@ def test_ctrl_c_finishes_what_is_in_hand_and_says_how_to_go_on(stone, tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(study_command.Interruption, "noticed", lambda self: self.begun)
         assert study(stone, *asked, "-o", file) == 130
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "with --resume to continue" in capsys.readouterr().err
     before = ks.StudyResult.load(file)
     assert 0 < len(before) < 40
     assert study(stone, *asked, "-o", file) == 1  # the file is there already
@@ -73,7 +73,7 @@ def test_exit_codes_tell_whether_all_rows_failed(stone, tmp_path, capsys):
         (("--grid", "mm=1,2"), "There is no quantity 'mm' that can be varied"),
         (("--grid", "m=1:2:x"), "'x' is not a number of values"),
         (("--sample", "m=normal(2)"), "normal takes 2 numbers"),
-        (("--grid", "m=1", "--resume"), "--resume goes on with an .h5 file"),
+        (("--grid", "m=1", "--resume"), "--resume continues an .h5 file"),
         (("--grid", "m=1", "-o", "a.txt"), "neither .h5"),
         (("--grid", "m=1", "--cores", "x"), "neither a number of cores nor all"),
         ((), "Nothing varies"),

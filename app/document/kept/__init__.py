@@ -1,1 +1,2 @@
-"""What must not be lost of a document, without widgets: copies, runs beside it, changes from outside."""
+"""Protection of a document from loss, independent of widgets: recovery copies, runs saved with it, changes by other
+programs."""

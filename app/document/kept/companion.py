@@ -1,4 +1,5 @@
-"""`name.runs` beside `name.kst`: the runs of a machine, and what was seen with them, as plain data. Knows no Qt.
+"""The folder `name.runs` next to `name.kst`: the runs of a machine and the views and plots saved with them, as plain
+data. Independent of Qt.
 
 `session.json` lists the runs by their files (`NNN.h5`, which hold the samples) and holds sections of other rooms
 (camera, plots …). The document never refers to it: without it, or with a broken one, the document opens all the same.
@@ -31,16 +32,16 @@ TRASH = ".trash"
 _RUN = re.compile(r"\d{3,9}\.h5")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _LONGEST = 10_000
-"""Characters of a name or note."""
+"""Largest number of characters of a name or note."""
 _MOST = 10_000
-"""Runs of a list."""
+"""Largest number of runs in a list."""
 _OWN = ("kinetostat session", "runs", "current", "time")
 
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run as the list tells it. `file`: its name in the folder (a whole path in the list of a recovery copy);
-    `parent`: the file of the run it branched from, "" if from none."""
+    """A run as listed in the folder. `file`: its name in the folder (a full path in the list of a recovery copy);
+    `parent`: the file of the run it branched from, "" if none."""
 
     file: str
     name: str
@@ -53,7 +54,7 @@ class KeptRun:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a companion holds; `current`: the file of the run that was played."""
+    """The content of a companion folder; `current`: the file of the run on the timeline."""
 
     runs: tuple[KeptRun, ...] = ()
     current: str = ""
@@ -62,7 +63,7 @@ class Kept:
 
     @property
     def pose(self) -> dict[str, float]:
-        """Coordinates that differed from the rest pose, by name."""
+        """Coordinates that differ from the reference configuration, by name."""
         pose = self.sections.get("pose")
         found = {}
         for name, x in pose.items() if isinstance(pose, dict) else ():
@@ -72,7 +73,7 @@ class Kept:
 
 
 def folder_of(document: Path) -> Path:
-    """The companion of a document."""
+    """Return the companion folder of a document."""
     return document.with_name(f"{document.stem}.runs")
 
 
@@ -80,7 +81,7 @@ def folder_of(document: Path) -> Path:
 
 
 def content_of(kept: Kept) -> dict[str, Any]:
-    """The content of `session.json`."""
+    """Return the content of `session.json`."""
     rows = [
         {
             "file": run.file,
@@ -97,18 +98,18 @@ def content_of(kept: Kept) -> dict[str, Any]:
 
 
 def free_names(folder: Path, taken: Iterable[str]) -> Iterable[str]:
-    """Names for further runs: of no file that is there, was there, or is spoken of."""
+    """Yield names for further runs that no present, former or listed file uses."""
     used = {*taken, *(place.name for place in (*folder.glob("*.h5"), *(folder / TRASH).glob("*.h5")))}
     return (name for k in itertools.count(1) if (name := f"{k:03d}.h5") not in used)
 
 
 def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
-    """Write the list, with the rows that another window added to it, and put files that are `gone` from it into the
-    trash. A list that cannot be understood is set aside as `session.json~`. Raises FileError."""
+    """Write the list of runs, including rows that another window added, and move the files in `gone` to the trash. An
+    unreadable list is renamed to `session.json~`. Raises FileError."""
     gone = frozenset(gone)
     known = gone | {run.file for run in kept.runs}
     try:
-        others = tuple(run for run in _there(folder) if run.file not in known)
+        others = tuple(run for run in _listed_runs(folder) if run.file not in known)
         if (folder / INDEX).is_symlink():  # of a stranger: it must not lead the writing elsewhere
             (folder / INDEX).unlink()
         content = content_of(Kept((*kept.runs, *others), kept.current, kept.time, kept.sections))
@@ -126,8 +127,8 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
         ) from None
 
 
-def _there(folder: Path) -> tuple[KeptRun, ...]:
-    """The list as it is now; what cannot be understood is set aside."""
+def _listed_runs(folder: Path) -> tuple[KeptRun, ...]:
+    """Return the runs in the present list; an unreadable list is set aside."""
     try:
         found = read(folder)
     except FileError:
@@ -138,7 +139,7 @@ def _there(folder: Path) -> tuple[KeptRun, ...]:
 
 
 def put(place: Path, target: Path) -> None:
-    """A file under another name, too: linked where the disk can, else copied; whole or not at all."""
+    """Put a file at a second path: as a hard link if the disk allows, else as a copy; completely or not at all."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     try:
@@ -150,7 +151,7 @@ def put(place: Path, target: Path) -> None:
 
 
 def empty_trash(folder: Path) -> None:
-    """Runs that were deleted go for good; what else lies there stays, and so does what a link leads to."""
+    """Delete runs in the trash for good; other files there, and the targets of links, stay."""
     trash = folder / TRASH
     with contextlib.suppress(OSError):
         if trash.is_dir() and not trash.is_symlink():
@@ -164,7 +165,7 @@ def empty_trash(folder: Path) -> None:
 
 
 def read(folder: Path) -> Kept | None:
-    """What a folder holds; None if it is no companion. Raises FileError if it cannot be understood."""
+    """Return the content of a companion folder; None if the folder is none. Raises FileError if it is unreadable."""
     if not folder.is_dir() or not os.path.lexists(folder / INDEX):
         return None
     file = folder / INDEX
@@ -173,21 +174,21 @@ def read(folder: Path) -> Kept | None:
         return understood(json.loads(source.text))
     except (ValueError, RecursionError) as error:
         raise FileError(
-            f"What was kept with the machine cannot be understood: {error}.",
+            f"The runs and views saved with the machine cannot be read: {error}.",
             file=str(file),
-            remedy="The machine itself is not concerned. Move the file away.",
+            remedy="The machine itself is not affected. Move the file away.",
         ) from None
 
 
 def understood(content: Any, *, anywhere: bool = False) -> Kept:
-    """The content of `session.json`; `anywhere`: files may lie in other folders (of a list of our own). Raises
+    """Parse the content of `session.json`; `anywhere`: files may be in other folders (for a list of our own). Raises
     ValueError."""
     if not isinstance(content, dict) or content.get("kinetostat session") is None:
-        raise ValueError("it is no list of runs")
+        raise ValueError("it is not a list of runs")
     if number(content["kinetostat session"]) > VERSION:
         raise ValueError("it was written by a newer version of the program")
     rows = content.get("runs", [])
-    runs = [_run(row, anywhere) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
+    runs = [_parsed_run(row, anywhere) for row in (rows[:_MOST] if isinstance(rows, list) else ())]
     once = {run.file: run for run in reversed(runs)}
     sections = {name: value for name, value in content.items() if name not in _OWN}
     return Kept(
@@ -195,9 +196,9 @@ def understood(content: Any, *, anywhere: bool = False) -> Kept:
     )
 
 
-def _run(row: Any, anywhere: bool) -> KeptRun:
+def _parsed_run(row: Any, anywhere: bool) -> KeptRun:
     if not isinstance(row, dict):
-        raise ValueError(f"{str(row)[:40]!r} is no run")
+        raise ValueError(f"{str(row)[:40]!r} is not a run")
     file, color, since = text(row.get("file")), text(row.get("colour")), row.get("from")
     if not _RUN.fullmatch(os.path.basename(file) if anywhere else file):
         raise ValueError(f"{file[:40]!r} cannot be the file of a run")
@@ -213,23 +214,23 @@ def _run(row: Any, anywhere: bool) -> KeptRun:
 
 
 def number(value: Any) -> float:
-    """A finite number, or a ValueError."""
+    """Return a finite number. Raises ValueError."""
     if not isinstance(value, bool) and isinstance(value, int | float):
         with contextlib.suppress(OverflowError):
             if math.isfinite(value):
                 return float(value)
-    raise ValueError(f"{str(value)[:40]!r} is no number")
+    raise ValueError(f"{str(value)[:40]!r} is not a number")
 
 
 def text(value: Any) -> str:
-    """A text of bearable length; "" for anything else."""
+    """Return a text, shortened to the permitted length; "" for anything else."""
     return value[:_LONGEST] if isinstance(value, str) else ""
 
 
 def view_of(kept: Mapping[str, Any]) -> View:
-    """A view from plain data. Raises ValueError, KeyError or TypeError."""
+    """Return a view made from plain data. Raises ValueError, KeyError or TypeError."""
     x, y, z = map(number, kept["target"])
     distance = number(kept["distance"])
     if distance <= 0.0:
-        raise ValueError("the eye is not away from what it sees")
+        raise ValueError("the camera is at the point that it looks at")
     return View((x, y, z), distance, number(kept["azimuth"]), number(kept["elevation"]), bool(kept["parallel"]))

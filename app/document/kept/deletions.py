@@ -1,4 +1,4 @@
-"""Taking away what belongs to a document beside its model, so that undo brings it back. Knows no Qt."""
+"""Undoable deletion of data that belong to a document but not to its model, such as runs. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.document.session import Session
 
 
 def delete_runs(session: Session, *records: Record) -> None:
-    """Take runs out of the list."""
+    """Remove runs from the list, as an undo step."""
     before = session.runs.listing()
     if records:
         label = f"Delete {records[0].name}" if len(records) == 1 else f"Delete {counted(len(records), 'run')}"

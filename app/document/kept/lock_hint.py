@@ -1,4 +1,5 @@
-"""`name.kst.lock` beside an open document tells other programs who has it open. A hint: nobody is kept out."""
+"""The file `name.kst.lock` next to an open document tells other programs who has it open. It is a hint and blocks
+nobody."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QLockFile
 
 STALE = 7 * 24 * 3600 * 1000
-"""Milliseconds after which the hint of another computer, which cannot be asked, no longer counts."""
+"""Milliseconds after which the hint of another computer, which cannot be asked, is ignored."""
 
 
 class Holder(NamedTuple):
-    """Who has a document open elsewhere."""
+    """The user and computer that have a document open elsewhere."""
 
     host: str
     process: int
@@ -23,12 +24,12 @@ class Holder(NamedTuple):
 
     @property
     def words(self) -> str:
-        """E.g. "at LAB-3 by anna since 10:12"."""
+        """Description, e.g. "at LAB-3 by anna since 10:12"."""
         return f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {moment(self.since)}"
 
 
 class LockHint:
-    """The hint of one window: on the document that is open in it."""
+    """The hint of one window for its open document."""
 
     def __init__(self) -> None:
         self._lock: QLockFile | None = None
@@ -37,7 +38,7 @@ class LockHint:
         """Who else has the document open; None if nobody was there first."""
 
     def hold(self, path: Path | None) -> None:
-        """Put the hint on another document (None: on none). What cannot be written is left out without a word."""
+        """Move the hint to another document (None: to none). Failure to write it is ignored."""
         if path == self.path:
             return
         self.release()
@@ -55,21 +56,22 @@ class LockHint:
             self.holder = _holder(lock, place)
 
     def asked(self) -> Holder | None:
-        """Who has the document open by now; the hint becomes ours if nobody has."""
+        """Return who else has the document open; if nobody has, take the hint for this window and return None."""
         if self.holder is not None:
             path, self.path = self.path, None
             self.hold(path)
         return self.holder
 
     def release(self) -> None:
-        """Take the hint away."""
+        """Remove the hint."""
         if self._lock is not None:
             self._lock.unlock()
         self._lock, self.path, self.holder = None, None, None
 
 
 def _is_lock(place: Path, lock: QLockFile) -> bool:
-    """Whether a file is a lock of some program: another one is not ours to take, and a pipe would be waited for."""
+    """Return True if a file is a lock file written by a program; other files must not be replaced, and reading a pipe
+    would block."""
     return place.is_file() and not place.is_symlink() and bool(lock.getLockInfo()[0])
 
 
@@ -84,6 +86,6 @@ def _holder(lock: QLockFile, place: Path) -> Holder | None:
 
 
 def moment(time: datetime) -> str:
-    """A time as one says it: "14:03" today, "21 Nov 14:03" else."""
+    """Format a time: "14:03" for today, "21 Nov 14:03" for other days."""
     today = time.date() == datetime.now().date()
     return f"{time:%H:%M}" if today else f"{time.day} {time:%b} {time:%H:%M}"

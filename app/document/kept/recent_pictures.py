@@ -1,4 +1,4 @@
-"""How the files that were open lately looked when they were left: a small picture of each, in the cache."""
+"""Small pictures of recently open files as they looked when closed, kept in the cache."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from PySide6.QtGui import QImage
 
 SIZE = QSize(320, 240)
 MOST = 40
-"""Pictures kept."""
+"""Largest number of pictures kept."""
 
 
 def folder() -> Path:
-    """Where they are."""
+    """Return the folder of the pictures."""
     return Path(platformdirs.user_cache_dir("kinetostat", appauthor=False)) / "pictures"
 
 
 def picture_of(path: Path) -> Path:
-    """The picture of a file; there may be none."""
+    """Return the path of a file's picture, which may not exist."""
     return folder() / f"{hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:32]}.png"
 
 
 def keep(image: QImage, path: Path) -> None:
-    """Keep how a file looks; where nothing can be written there is no picture, and nothing else is lost."""
+    """Save a picture of a file; if it cannot be written, nothing else is affected."""
     target = picture_of(path)
     whole = image.scaled(
         SIZE, Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation
@@ -41,7 +41,7 @@ def keep(image: QImage, path: Path) -> None:
 
 
 def forget_oldest() -> None:
-    """Leave the newest pictures."""
+    """Delete all but the newest pictures."""
     found = sorted(folder().glob("*.png"), key=lambda each: each.stat().st_mtime, reverse=True)
     for each in found[MOST:]:
         each.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Copies of unsaved work in the recovery folder, and those a program that ended unexpectedly left there.
+"""Copies of unsaved work in the recovery folder, and copies left there by a program that ended unexpectedly.
 
 Each program has a name of its own there (`id`): `id.kst` is the document, `id.json` what it was and was seen with,
 `id.runs` its runs, `id.lock` tells that the program lives. What is discarded waits in `discarded` until the end.
@@ -29,14 +29,14 @@ from core.later import dataclass
 VERSION = 1
 DISCARDED = "discarded"
 KEPT_FOR = 7 * 24 * 3600.0
-"""Seconds after which what another program discarded, and could not delete, goes."""
+"""Seconds after which discarded copies that could not be deleted are removed."""
 _FILES = (".kst", ".json", ".runs", ".lock")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What unsaved work was: path of its file ("" if it has none yet), the file it was opened from, title, digest of
-    the file as it was known, steps since, what undo would take back, and when (s since 1970)."""
+    """The document of unsaved work: path of its file ("" if it has none yet), the file it was opened from, title,
+    digest of the known file, edits since, name of the last step, and time (s since 1970)."""
 
     path: str = ""
     source: str = ""
@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Leftover:
-    """Unsaved work of a program that is no more."""
+    """Unsaved work of a program that has ended."""
 
     copy: Path
     origin: Origin = field(default_factory=Origin)
@@ -57,12 +57,12 @@ class Leftover:
 
     @property
     def runs(self) -> Path:
-        """The folder of its runs."""
+        """The folder of the runs."""
         return runs_of(self.copy)
 
     @property
     def words(self) -> str:
-        """E.g. "four_bar, 14:03, 6 edits, 2 runs"."""
+        """Description, e.g. "four_bar, 14:03, 6 edits, 2 runs"."""
         origin = self.origin
         name = Path(origin.path or origin.source).stem or origin.title or "untitled"
         parts = [name, *when(origin.time)]
@@ -72,7 +72,7 @@ class Leftover:
 
 
 def when(time: float) -> tuple[str, ...]:
-    """A time as one says it; nothing for one that no clock shows."""
+    """Return a time formatted for display, as a tuple of one text; () for a time out of range."""
     try:
         return (moment(datetime.fromtimestamp(time)),)
     except (OverflowError, ValueError, OSError):
@@ -80,46 +80,46 @@ def when(time: float) -> tuple[str, ...]:
 
 
 def new_copy(folder: Path) -> Path:
-    """Where a program that begins now copies its unsaved work."""
+    """Return the path at which a newly started program copies its unsaved work."""
     return folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}.kst"
 
 
 def runs_of(copy: Path) -> Path:
-    """The folder of the runs of unsaved work."""
+    """Return the folder of the runs of a copy."""
     return copy.with_suffix(".runs")
 
 
 def counted(count: int, word: str) -> str:
-    """E.g. "1 edit", "3 edits"."""
+    """Return a count with its noun, e.g. "1 edit", "3 edits"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def lock_of(copy: Path) -> QLockFile:
-    """What the program that writes a copy holds as long as it lives."""
+    """Return the lock file that the program writing a copy holds as long as it lives."""
     lock = QLockFile(str(copy.with_suffix(".lock")))
     lock.setStaleLockTime(0)
     return lock
 
 
 def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
-    """Write a copy: the document, then what is told of it. Raises FileError."""
+    """Write a copy: the document, then the description of its origin. Raises FileError."""
     write_whole(copy, text.encode())
     content = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
     write_whole(copy.with_suffix(".json"), json.dumps(content, ensure_ascii=False).encode())
 
 
 def leftovers(folder: Path) -> tuple[Leftover, ...]:
-    """Copies whose programs are no longer alive, newest first."""
+    """Return copies whose programs are no longer running, newest first."""
     try:
         copies = {path.with_suffix(".kst") for path in folder.iterdir() if path.suffix in (".kst", ".json")}
     except OSError:
         return ()
-    found = [_message(copy) for copy in copies if copy.is_file() and not _alive(copy)]
+    found = [_leftover_of(copy) for copy in copies if copy.is_file() and not _is_writer_alive(copy)]
     return tuple(sorted(found, key=lambda each: each.origin.time, reverse=True))
 
 
-def _message(copy: Path) -> Leftover:
-    """What is known of a copy; one of which nothing is known is one all the same."""
+def _leftover_of(copy: Path) -> Leftover:
+    """Return a copy as a leftover, also if its description is missing."""
     known: dict[str, Any] = {"title": "a machine", "time": copy.stat().st_mtime}
     kept = Kept()
     with contextlib.suppress(FileError, ValueError, RecursionError):
@@ -141,7 +141,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _alive(copy: Path) -> bool:
+def _is_writer_alive(copy: Path) -> bool:
     lock = lock_of(copy)
     if not lock.tryLock(0):
         return True
@@ -153,7 +153,7 @@ def _alive(copy: Path) -> bool:
 
 
 def remove(copy: Path) -> None:
-    """Delete a copy and all that belongs to it."""
+    """Delete a copy and all its files."""
     for suffix in _FILES:
         place = copy.with_suffix(suffix)
         with contextlib.suppress(OSError):
@@ -161,23 +161,23 @@ def remove(copy: Path) -> None:
 
 
 def remove_document(copy: Path) -> None:
-    """Delete a copy, but not the runs of the program that lives."""
+    """Delete a copy, but not the runs of the running program."""
     for suffix in (".kst", ".json"):
         with contextlib.suppress(OSError):
             copy.with_suffix(suffix).unlink()
 
 
 def discard(left: Leftover) -> Leftover:
-    """Put a leftover where it is no longer offered, and can be brought back from. Raises OSError."""
-    return _moved(left, left.copy.parent / DISCARDED)
+    """Move a leftover to a folder where it is no longer offered but can still be restored. Raises OSError."""
+    return _moved_leftover(left, left.copy.parent / DISCARDED)
 
 
 def bring_back(left: Leftover) -> Leftover:
     """Undo `discard`. Raises OSError."""
-    return _moved(left, left.copy.parent.parent)
+    return _moved_leftover(left, left.copy.parent.parent)
 
 
-def _moved(left: Leftover, folder: Path) -> Leftover:
+def _moved_leftover(left: Leftover, folder: Path) -> Leftover:
     folder.mkdir(exist_ok=True)
     for suffix in _FILES:
         place = left.copy.with_suffix(suffix)
@@ -188,12 +188,12 @@ def _moved(left: Leftover, folder: Path) -> Leftover:
 
 
 def purge(folder: Path) -> None:
-    """Delete what programs before this one discarded long ago, and what belongs to no copy any more."""
+    """Delete copies that earlier programs discarded long ago, and files that belong to no copy."""
     with contextlib.suppress(OSError):
         old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
         for place in old:
             lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
-            if place.parent.name == DISCARDED or (lonely and not _alive(place)):
+            if place.parent.name == DISCARDED or (lonely and not _is_writer_alive(place)):
                 remove(place)
                 place.unlink(missing_ok=True)
 

@@ -1,4 +1,5 @@
-"""Runs are kept: on disk as soon as they are made, beside the document when it is saved, and read again with it."""
+"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them
+again with it."""
 
 from __future__ import annotations
 
@@ -24,19 +25,22 @@ from core.simulation import Run
 
 KEEP = "runs/keep"
 KEEPS = {
-    "always": ("Always", "Saving a machine saves its runs beside it, in a folder name.runs."),
-    "ask": ("Ask above 200 MB", "Saving a machine saves its runs in a folder name.runs; of larger ones it is asked."),
+    "always": ("Always", "Saving a machine saves its runs next to it, in a folder name.runs."),
+    "ask": (
+        "Ask above 200 MB",
+        "Saving a machine saves its runs in a folder name.runs, after a question if they are larger.",
+    ),
     "never": ("Never", "Runs are not kept with the machine, and leaving it does not ask for them."),
 }
-"""When runs are kept with the machine: title, explanation."""
+"""Settings for when runs are saved with the machine: title, explanation."""
 LARGE = 200e6
-"""Bytes of runs above which it is asked whether they shall be kept."""
+"""Bytes of runs above which the user is asked before they are saved."""
 LOOK = 100
-"""Milliseconds between two looks at what the writing thread has to say."""
+"""Milliseconds between two checks for news of the writing thread."""
 
 
 class Shelved(NamedTuple):
-    """A run that lies in the companion: the record, what it was then, and the version of its samples."""
+    """A run saved in the companion folder: the record, its properties when saved, and the version of its samples."""
 
     record: Record
     facts: tuple[object, ...]
@@ -45,19 +49,20 @@ class Shelved(NamedTuple):
 
 @dataclass(frozen=True)
 class Shelf:
-    """What this window knows to lie in the companion of the document: rows by file, and the runs that are open."""
+    """The content of the document's companion folder as known to this window: rows by file, and the runs that
+    are open."""
 
     folder: Path | None = None
     rows: Mapping[str, KeptRun] = field(default_factory=dict)
     open: Mapping[str, Shelved] = field(default_factory=dict)
 
     def file_of(self, record: Record) -> str:
-        """The file of a run; "" if it lies elsewhere or nowhere."""
+        """Return the file of a run; "" if it is not in the companion folder."""
         return next((name for name, each in self.open.items() if each.record is record), "")
 
 
 class RunKeeper(QObject):
-    """Writes the runs of a session, into `folder` as soon as they are there, and reads those beside a document."""
+    """Writes the runs of a session into `folder` as soon as they are computed, and reads runs saved with a document."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, folder: Path) -> None:
         super().__init__()
@@ -78,7 +83,7 @@ class RunKeeper(QObject):
         self._life.listen((session.runs.changed, self._keep), (session.changed, self._changed))
 
     def close(self) -> bool:
-        """Write what is left, and stop; False if not all could be written in time."""
+        """Write remaining runs and stop; returns False if they could not all be written in time."""
         self._life.close()
         self._timer.stop()
         self._again.stop()
@@ -88,7 +93,7 @@ class RunKeeper(QObject):
 
     @property
     def keeps(self) -> str:
-        """When runs are kept beside the document: one of `KEEPS`."""
+        """Setting for when runs are saved with the document: one of `KEEPS`."""
         kept = self._settings.value(KEEP, "ask")
         return kept if kept in KEEPS else "ask"
 
@@ -98,7 +103,7 @@ class RunKeeper(QObject):
 
     @property
     def unkept(self) -> tuple[Record, ...]:
-        """Runs of which something would be lost with the document; none where the person does not want them kept."""
+        """Runs that would be lost, entirely or in part, with the document; none if the user chose not to save runs."""
         if self.keeps == "never":
             return ()
         shelved = {each.record: each.facts for each in self._shelf.open.values()}
@@ -106,19 +111,19 @@ class RunKeeper(QObject):
 
     @property
     def deleted(self) -> tuple[str, ...]:
-        """Files of runs that lie beside the document and are no longer in the list."""
+        """Files of runs that are in the companion folder but no longer in the list."""
         present = set(self._session.runs.items)
         gone = tuple(name for name, each in self._shelf.open.items() if each.record not in present)
         return () if self.keeps == "never" else gone
 
     @property
     def large(self) -> bool:
-        """Whether it is asked before the runs are written beside the document."""
+        """True if the user is to be asked before the runs are saved with the document."""
         return self.keeps == "ask" and self.size > LARGE
 
     @property
     def size(self) -> int:
-        """Bytes of all runs that are not kept yet."""
+        """Bytes of all runs that are not saved yet."""
         return sum(map(size_of, self.unkept))
 
     def _records(self) -> tuple[Record, ...]:
@@ -137,20 +142,22 @@ class RunKeeper(QObject):
 
     @property
     def stored(self) -> tuple[tuple[Record, int], ...]:
-        """Runs, with their versions, that are in no companion and so must be in the store."""
+        """Runs, with their versions, that are in no companion folder and therefore must be in the store."""
         shelved = {each.record: each.version for each in self._shelf.open.values()}
         return tuple((r, r.version) for r in self._records() if shelved.get(r) != r.version)
 
     def listed(self, sections: Mapping[str, Any]) -> Kept:
-        """The runs as a recovery copy lists them: beside it, or where they lie already."""
+        """Return the list of runs for a recovery copy: files in its own folder, or where they are saved already."""
         names = {}
         for record in self._records():
             shelved, name = self._shelf.folder, self._shelf.file_of(record)
             whole = bool(name) and self._shelf.open[name].version == record.version
             names[record] = str(shelved / name) if shelved and whole else self.store.place(record).name
-        return self._kept(names, sections)
+        return self._kept_list(names, sections)
 
-    def _kept(self, names: Mapping[Record, str], sections: Mapping[str, Any], rows: tuple[KeptRun, ...] = ()) -> Kept:
+    def _kept_list(
+        self, names: Mapping[Record, str], sections: Mapping[str, Any], rows: tuple[KeptRun, ...] = ()
+    ) -> Kept:
         runs = self._session.runs
         files = {record.id: name for record, name in names.items()}
         own = tuple(_row(record, name, files) for record, name in names.items())
@@ -160,7 +167,7 @@ class RunKeeper(QObject):
     def save(
         self, document: Path, sections: Mapping[str, Any], *, leave: Container[Record] = (), restore: bool = False
     ) -> None:
-        """Write the runs beside a document, after what is still being written; says so only if it fails.
+        """Save the runs with a document, after writing in progress; a message is shown only on failure.
 
         leave : runs that stay on disk as they are there, or are not; restore : those that were deleted stay there, too
         """
@@ -175,19 +182,19 @@ class RunKeeper(QObject):
         stay = {name: row for name, row in shelf.rows.items() if name not in shelf.open or name in left}
         free = iter(companion.free_names(folder, shelf.rows))
         names = {record: shelf.file_of(record) or next(free) for record in records}
-        work = _Writing(self, folder, self._kept(names, sections, tuple(stay.values())), names, shelf)
+        work = _CompanionUpdate(self, folder, self._kept_list(names, sections, tuple(stay.values())), names, shelf)
         self.store.worker.do(work.attempt)
         if not self._timer.isActive():
             self._timer.start()
 
     def written(self, document: int, shelf: Shelf) -> None:
-        """(In the window's thread.) The companion of the document holds this now."""
+        """Take over the new content of the document's companion folder (in the window's thread)."""
         if document == self._session.document:
             self._shelf = shelf
             self._session.runs.changed.emit()
 
     def tell(self, news: Callable[[], object]) -> None:
-        """(In the store's thread.) Have something done in the window's thread."""
+        """Have a function called in the window's thread (from the store's thread)."""
         self._news.append(news)
 
     @property
@@ -197,17 +204,17 @@ class RunKeeper(QObject):
 
     @property
     def message(self) -> Callable[[str, str], None]:
-        """How the person is told something."""
+        """The function that shows a message to the user."""
         return self._session.message.emit
 
     def wait(self, seconds: float = 0.05) -> bool:
-        """Wait for what is written; True once it is all there, or could not be written."""
+        """Wait for writing; returns True once everything is written or has failed."""
         done = self.store.worker.wait(seconds)
         self._look()
         return done
 
     def settle(self, busy: Callable[[str], object]) -> None:
-        """Wait until runs are read and written, while the window goes on drawing."""
+        """Wait until runs are read and written, while the window keeps drawing."""
         words = "Reading runs …" if self.reading is not None else "Saving runs …"
         while self.reading is not None or not self.wait():
             busy(words)
@@ -215,14 +222,14 @@ class RunKeeper(QObject):
         busy("")
 
     def _failed(self, error: Exception) -> None:
-        """(In the store's thread.)"""
+        """Report a failure of writing (called in the store's thread)."""
         words = f"Runs cannot be kept on disk for now, only in memory: {error}"
         if words not in self._said:
             self._said.add(words)
             self.tell(lambda: self.message("warning", words))
 
     def _look(self) -> None:
-        """Do what the thread wants done here."""
+        """Call the functions that the writing thread queued for the window's thread."""
         if not self.store.worker.busy and not self._news:
             self._timer.stop()
         while self._news:
@@ -242,7 +249,7 @@ class RunKeeper(QObject):
     def read(
         self, folder: Path, kept: Kept, *, document: Path | None, then: Callable[[bool], object] | None = None
     ) -> None:
-        """Read runs beside the window and put them into the list.
+        """Read runs in the background and add them to the list.
 
         folder : where they are, unless the list says a whole path; document : beside which those of its companion
         stand; then : hears, once all that can be read are there, whether all could be
@@ -273,7 +280,7 @@ class RunKeeper(QObject):
 
         def came(result: tuple[dict[str, Run], list[str]]) -> None:
             if number == self._session.document:
-                self._put(folder, kept, home, *result)
+                self._add_read_runs(folder, kept, home, *result)
                 if then is not None:
                     then(not result[1])
 
@@ -283,10 +290,12 @@ class RunKeeper(QObject):
     def _read_all(self) -> None:
         self.reading = None
 
-    def _put(self, folder: Path, kept: Kept, home: Path | None, found: Mapping[str, Run], failed: list[str]) -> None:
+    def _add_read_runs(
+        self, folder: Path, kept: Kept, home: Path | None, found: Mapping[str, Run], failed: list[str]
+    ) -> None:
         self._adding = True
         try:
-            records = self._add(kept, found)
+            records = self._add_records(kept, found)
         finally:
             self._adding = False
         there = {Path(file).name: record for file, record in records.items() if (folder / file).parent == home}
@@ -302,8 +311,8 @@ class RunKeeper(QObject):
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
             self.message("warning", f"Not all runs can be read: {failed[0]}{more}")
 
-    def _add(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
-        """Put runs that were read into the list as they were; record by its file."""
+    def _add_records(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
+        """Add runs that were read to the list as they were; returns the record by file."""
         runs, records = self._session.runs, dict[str, Record]()
         for each in kept.runs:
             if each.file in found and len(found[each.file]):
@@ -321,11 +330,11 @@ class RunKeeper(QObject):
         return records
 
 
-class _Writing:
-    """One writing of a companion: what is to be there, prepared in the window's thread, done in the store's."""
+class _CompanionUpdate:
+    """One update of a companion folder: prepared in the window's thread, written in the store's thread."""
 
     def __init__(self, keeper: RunKeeper, folder: Path, kept: Kept, names: Mapping[Record, str], shelf: Shelf) -> None:
-        self._keeper, self._folder, self._kept, self._names, self._shelf = keeper, folder, kept, names, shelf
+        self._keeper, self._folder, self._kept_list, self._names, self._shelf = keeper, folder, kept, names, shelf
         self._document = keeper.document
         self._runs = {record: (record.run, record.version) for record in names}
         self._after = Shelf(
@@ -335,7 +344,7 @@ class _Writing:
         )
 
     def attempt(self) -> None:
-        """Write; success and failure are told in the window's thread."""
+        """Write the folder; success and failure are reported in the window's thread."""
         keeper = self._keeper
         try:
             self._write()
@@ -357,17 +366,17 @@ class _Writing:
                 companion.put(place, self._folder / name)
             else:
                 run.save(self._folder / name)
-        listed = {run.file for run in self._kept.runs}
-        companion.write(self._folder, self._kept, [name for name in self._shelf.rows if name not in listed])
+        listed = {run.file for run in self._kept_list.runs}
+        companion.write(self._folder, self._kept_list, [name for name in self._shelf.rows if name not in listed])
 
 
 def _row(record: Record, name: str, files: Mapping[int, str]) -> KeptRun:
-    """A run as a list tells it."""
+    """Return the list row of a run."""
     parent = files.get(record.parent, "") if record.parent is not None else ""
     return KeptRun(name, record.name, record.note, record.color, record.visible, parent, record.from_time)
 
 
 def size_of(record: Record) -> int:
-    """Bytes of the samples of a run."""
+    """Return the bytes of the samples of a run."""
     run = record.run
     return sum(int(rows.nbytes) for rows in (run.time, run.q, run.v, run.a, run.tau, run.x))

@@ -1,4 +1,4 @@
-"""Runs on disk as soon as there is something of them, so that a crash keeps them. Knows no Qt.
+"""Write runs to disk while they are computed, so that they survive a crash. Independent of Qt.
 
 A thread of its own writes each run into a file that grows with it; a run that is over is closed there, and may then be
 linked or copied elsewhere, by the same thread.
@@ -22,24 +22,25 @@ from core.simulation.run.run import Run
 from core.simulation.run.run_file import RunFile
 
 EVERY = 2.0
-"""Seconds between two writings of one run."""
+"""Seconds between two writes of one run."""
 
 
 class RunStore:
-    """Keeps runs as `NNN.h5` in a folder, which is made when it is needed. `failed(error)` hears,
-    in the store's thread, what cannot be written."""
+    """Keeps runs as `NNN.h5` in a folder, which is created when needed. `failed(error)` is called in the store's thread
+    if writing fails."""
 
     def __init__(self, folder: Path, failed: Callable[[Exception], object]) -> None:
         self.folder = folder
         self.worker = Worker("run store", failed)
-        self._files: dict[Record, _Growing] = {}
+        self._files: dict[Record, _RunFile] = {}
         self._asked: dict[Record, tuple[int, bool, float]] = {}
         """What was to be written last of each: its version, whether it still grew, and when."""
         self._done: dict[Record, int] = {}
         """Versions of runs that are whole on disk."""
 
     def keep(self, record: Record) -> bool:
-        """Write what is new of a run, soon; False if that has to wait, since it was written a moment ago."""
+        """Queue the new samples of a run for writing; returns False if that has to wait, since the run was written a
+        moment ago."""
         version, grew, when = self._asked.get(record, (-1, True, -EVERY))
         if (record.version, record.growing) == (version, grew):
             return True
@@ -51,29 +52,29 @@ class RunStore:
         return True
 
     def knows(self, record: Record) -> None:
-        """The samples of a run lie elsewhere already."""
+        """Note that the samples of a run are saved elsewhere already."""
         self._asked[record] = record.version, record.growing, time.monotonic()
 
     def place(self, record: Record) -> Path:
-        """Where a run is kept."""
+        """Return the path of a run's file."""
         return self.folder / f"{record.id:03d}.h5"
 
     def forget(self) -> None:
-        """Another document: its runs are written no further, and their files go."""
+        """Stop writing the runs and delete their files, as another document is open."""
         self._asked.clear()
         self.worker.do(self._forget)
 
     def close(self) -> bool:
-        """Write what waits, and end the thread; False if it took too long."""
+        """Write queued samples and end the thread; returns False on timeout."""
         done = self.worker.wait()
-        self.worker.do(self._let_go)
+        self.worker.do(self._close_files)
         self.worker.close()
         return done
 
     # ------------------------------------------------------------------------------- in the store's thread
 
     def whole(self, record: Record, version: int) -> Path | None:
-        """The file of a run with all its samples of a version; None if there is none."""
+        """Return the file that holds all samples of a version of a run; None if there is none."""
         place = self.place(record)
         return place if self._done.get(record) == version and place.is_file() else None
 
@@ -83,7 +84,7 @@ class RunStore:
         try:
             if growing is None or not growing.continues(run):
                 self.folder.mkdir(parents=True, exist_ok=True)
-                growing = self._files[record] = _Growing(self.place(record))
+                growing = self._files[record] = _RunFile(self.place(record))
                 self._done.pop(record, None)
             growing.append(run, over)
         except (KinetostatError, OSError):
@@ -94,21 +95,21 @@ class RunStore:
             del self._files[record]
             self._done[record] = version
 
-    def _let_go(self) -> None:
+    def _close_files(self) -> None:
         for growing in self._files.values():
             growing.close()
         self._files.clear()
 
     def _forget(self) -> None:
-        self._let_go()
+        self._close_files()
         self._done.clear()
         with contextlib.suppress(OSError):
             if self.folder.is_dir():
                 shutil.rmtree(self.folder)
 
 
-class _Growing:
-    """The file of one run, and how much of it is written."""
+class _RunFile:
+    """The file of one run and the number of samples written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -116,7 +117,7 @@ class _Growing:
         self._last: Run | None = None
 
     def continues(self, run: Run) -> bool:
-        """Whether the run begins with what is written: another one may have been computed in its place."""
+        """Return True if a run begins with the written samples; False if another run was computed in its place."""
         if self._last is None:
             return True
         count = len(self._last)
@@ -126,7 +127,7 @@ class _Growing:
         return all(np.array_equal(new[[0, count - 1]], old[[0, -1]]) for new, old in ends)
 
     def append(self, run: Run, over: bool) -> None:
-        """Write the samples that are new."""
+        """Write the new samples."""
         if self._file is None:
             self.path.unlink(missing_ok=True)  # it may have another name elsewhere, where it must stay as it is
             self._file = RunFile(str(self.path), run.mech, run.settings)
@@ -140,6 +141,6 @@ class _Growing:
             self._file.finish(run)
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing and close the file."""
         if self._file is not None and self._file.file is not None:
             self._file.file.close()

@@ -1,4 +1,4 @@
-"""Writing a document into its file, and what is to be said of it. Knows no Qt."""
+"""Save a document to its file and describe the outcome. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.model import Model
 
 
 class Saved(NamedTuple):
-    """`whole`: the file holds all of the document; severity and words of the message."""
+    """Outcome of saving. `whole`: the file holds all of the document; severity and text of the message."""
 
     whole: bool
     severity: str
@@ -20,7 +20,7 @@ class Saved(NamedTuple):
 
 
 def saved(model: Model, path: Path, known: Sources, *, over: bool, backup: bool) -> Saved:
-    """Write a model whole or not at all; the suffix says the format.
+    """Write a model to a file completely or not at all, in the format given by the suffix, and return the outcome.
 
     A file that another program has changed meanwhile is written only if `over`; with `backup` what it held before is
     kept beside it. Raises KinetostatError.

@@ -1,4 +1,4 @@
-"""Files as they were when they were last read or written, so that a change by another program is noticed. No Qt."""
+"""Fingerprints of files when last read or written, so that changes by other programs are noticed. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from core.model.bodies import PLAIN_LINE
 from core.model.fields import nested_elements
 
 MISSING = ""
-"""Digest of a file that is not there, or cannot be read."""
+"""Digest of a file that does not exist or cannot be read."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A file at one moment: equal contents are equal, whenever they were written."""
+    """Fingerprint of a file at one moment: equal contents are equal, whenever they were written."""
 
     path: Path
     digest: str = MISSING
     status: tuple[int, int, int] | None = field(default=None, compare=False)
-    """Size, time of change and number on the disk: as long as these stay the content is not read again."""
+    """Size, time of change and inode number: while these stay, the content is not read again."""
 
     @classmethod
     def now(cls, path: Path) -> Seen:
-        """The file as it is."""
+        """Return the fingerprint of the file as it is now."""
         status = _status(path)
         return cls(path, MISSING if status is None else _digest(path), status)
 
     @property
     def there(self) -> bool:
-        """Whether there was such a file."""
+        """True if the file existed."""
         return self.digest != MISSING
 
     def changed(self) -> bool:
-        """Whether its content is another one now."""
+        """Return True if the content differs from that of the file now."""
         status = _status(self.path)
         if status == self.status:
             return False
@@ -51,34 +51,33 @@ class Seen:
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of a document as they were when they were last read or written: its own first, then those it takes
-    in."""
+    """Fingerprints of a document's files when last read or written: its own file first, then those it includes."""
 
     files: tuple[Seen, ...] = ()
 
     @classmethod
     def now(cls, path: Path, model: Model) -> Sources:
-        """Those of a document that was just read or written, as they are."""
+        """Return the fingerprints of the files of a document that was just read or written."""
         return cls(tuple(map(Seen.now, dict.fromkeys((path, *imported(model))))))
 
     def again(self, *paths: Path) -> Sources:
-        """The same files; these (default: all) as they are now."""
+        """Return the same files, with the fingerprints of the given paths (default: all) updated."""
         return Sources(tuple(Seen.now(e.path) if e.path in paths or not paths else e for e in self.files))
 
     def changed(self, path: Path | None = None) -> tuple[Path, ...]:
-        """Which files, of all or one, another program has changed since."""
+        """Return the files, of all or one, that another program has changed since."""
         wanted = path and os.path.realpath(path)
         asked = (each for each in self.files if wanted in (None, os.path.realpath(each.path)))
         return tuple(each.path for each in asked if each.changed())
 
 
 def imported(model: Model) -> tuple[Path, ...]:
-    """The files a document takes in besides its own: sub-assemblies with theirs, tables of drivers, meshes, figures and
-    textures."""
-    return tuple(dict.fromkeys(_imported(model)))
+    """Return the files that a document includes besides its own: sub-assemblies with their files, tables of drivers,
+    meshes, figures and textures."""
+    return tuple(dict.fromkeys(_imported_paths(model)))
 
 
-def _imported(model: Model) -> Iterator[Path]:
+def _imported_paths(model: Model) -> Iterator[Path]:
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     for driver in model.drivers:
         if driver.file:
@@ -87,11 +86,11 @@ def _imported(model: Model) -> Iterator[Path]:
     for assembly in model.assemblies:
         if assembly.content is not None:
             yield Path(assembly.content.origin or Path(folder, assembly.file))
-            yield from _imported(assembly.content)
+            yield from _imported_paths(assembly.content)
 
 
 def _shown(model: Model, folder: str) -> Iterator[Path]:
-    """The files that give a document its looks, and bodies their mass."""
+    """Yield the files that define the appearance of a document, or the mass of its bodies."""
     for element in nested_elements(model):
         files: tuple[str, ...] = ()
         match element:

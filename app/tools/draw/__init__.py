@@ -1,1 +1,1 @@
-"""Draw: linkages by hand, pivot to pivot, in a working plane."""
+"""The Draw tool: linkages sketched by hand, pivot to pivot, in a working plane."""

@@ -1,4 +1,4 @@
-"""The options of Draw, above the viewport while one draws: plane, sub-tools, grid, snapping; and the freedoms."""
+"""The option bar of Draw above the viewport: plane, sub-tools, grid, snapping, and degrees of freedom."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every pla
 
 
 class SubToolButton(QToolButton):
-    """A sub-tool: its icon, its name below where there is room, and the letter that chooses it beside the icon."""
+    """Button of a sub-tool: its icon, its name below if there is room, and its shortcut letter next to the icon."""
 
     def __init__(self, sub: SubTool) -> None:
         super().__init__(autoRaise=True, checkable=True, icon=icon(sub.icon), text=sub.short)
@@ -57,12 +57,12 @@ class SubToolButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     @property
-    def _named(self) -> bool:
+    def _shows_name(self) -> bool:
         return self.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextUnderIcon
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._named:
+        if self._shows_name:
             painter = QPainter(self)
             painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
             beside = QRect(self.width() // 2 + ICON // 2 + 3, 2, ICON, ICON)
@@ -71,7 +71,7 @@ class SubToolButton(QToolButton):
 
 
 class DrawBar(QFrame):
-    """Seen while the tool Draw is chosen."""
+    """Bar shown while the tool Draw is chosen."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__()
@@ -81,18 +81,22 @@ class DrawBar(QFrame):
         self.plane.setAccessibleName("Working plane")
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plane.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.plane.activated.connect(self._chosen_plane)
+        self.plane.activated.connect(self._plane_chosen)
         self.subs = {key: SubToolButton(sub) for key, sub in SUB_TOOLS.items()}
         for key, button in self.subs.items():
             button.clicked.connect(lambda _on, sub=SUB_TOOLS[key]: self._hand.choose(sub))
-        self.grid = self._switch("Grid", "Show the grid, and snap to it")
-        self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
+        self.grid = self._switch_button("Grid", "Show the grid, and snap to it")
+        self.snapping = self._switch_button(
+            "Snap", "Snap to directions and the grid, always to pins; hold Ctrl to suspend"
+        )
         self.more = self._plane_menu()
-        self.length = self._field("Length", "Length of the link that is drawn: a number or a formula; Enter draws it")
-        self.angle = self._field("Angle", "Its angle from the first axis of the plane, <30 from the link before")
+        self.length = self._number_field(
+            "Length", "Length of the link being drawn: a number or a formula; Enter draws it"
+        )
+        self.angle = self._number_field("Angle", "Its angle from the first axis of the plane, <30 from the link before")
         self.freedoms = ElidedLabel()
         self.freedoms.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.freedoms.setToolTip("Degrees of freedom, by rank; and what the linkage is")
+        self.freedoms.setToolTip("Degrees of freedom, by rank, and the type of the linkage")
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 3, 10, 3)
         row.setSpacing(2)
@@ -119,7 +123,7 @@ class DrawBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the buttons do without their names, and what can be chosen in the menu only there."""
+        """Hide button names, and options that the menu offers too, in a narrow window."""
         style = Qt.ToolButtonStyle
         wide = self.width() >= WIDE
         for button in self.subs.values():
@@ -130,13 +134,13 @@ class DrawBar(QFrame):
         super().resizeEvent(event)
 
     def close(self) -> bool:
-        """Listen no more."""
+        """Disconnect from the viewport."""
         self._life.close()
         self._hand.close()
         return super().close()
 
     def _plane_menu(self) -> QToolButton:
-        """The planes, those made from the present one, grid and snapping."""
+        """Return the menu of planes, planes derived from the present one, grid and snapping."""
         tip = "Planes, also made from this one: offset, turned or flipped; grid and snapping"
         button = QToolButton(autoRaise=True, text="…", toolTip=as_tip(tip))
         button.setAccessibleName("Other planes")
@@ -179,25 +183,25 @@ class DrawBar(QFrame):
         zero = quantity(0.0, LENGTH, hand.view.settings)
         hand.field.ask("Offset along the normal", zero, (40.0, 20.0), accept)
 
-    def _switch(self, title: str, tip: str) -> QToolButton:
+    def _switch_button(self, title: str, tip: str) -> QToolButton:
         button = QToolButton(autoRaise=True, checkable=True, text=title, toolTip=as_tip(tip))
         button.setObjectName("small")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.clicked.connect(self._switched)
+        button.clicked.connect(self._options_switched)
         return button
 
-    def _field(self, title: str, tip: str) -> QLineEdit:
-        """A number of the link that is drawn, seen while there is one."""
+    def _number_field(self, title: str, tip: str) -> QLineEdit:
+        """Return an input field for a number of the link being drawn, visible while there is one."""
         line = QLineEdit(placeholderText=title, toolTip=as_tip(tip))
         line.setAccessibleName(title)
         line.setFixedWidth(FIELD)
-        line.textEdited.connect(lambda _text: self._read())
-        line.returnPressed.connect(self._enter)
+        line.textEdited.connect(lambda _text: self._read_numbers())
+        line.returnPressed.connect(self._draw_typed_link)
         line.hide()
         return line
 
-    def _read(self) -> None:
-        """Length and angle as typed hold from now on; what is not right is told when it is entered."""
+    def _read_numbers(self) -> None:
+        """Apply typed length and angle at once; errors are reported when Enter is pressed."""
         with suppress(KinetostatError):
             self._take_numbers()
 
@@ -207,8 +211,8 @@ class DrawBar(QFrame):
         hand.typed = typed_numbers(text, hand.view.settings, hand.drawing.values)
         hand.view.annotations.update()
 
-    def _enter(self) -> None:
-        """The link is drawn as by a click."""
+    def _draw_typed_link(self) -> None:
+        """Draw the link with the typed numbers, as a click would."""
         try:
             self._take_numbers()
             click_with_numbers(self._hand)
@@ -220,7 +224,7 @@ class DrawBar(QFrame):
         self._view.widget.setFocus()
 
     def _show_fields(self) -> None:
-        """Where a chain hangs the next link can be typed."""
+        """Show the fields for the next link while a chain is open."""
         room = self.width() - 2 * FIELD - (WIDE if self.width() >= WIDE else ICONS)
         drawn = bool(self._hand.chain) and self._hand.sub is SUB_TOOLS["l"] and room >= 0
         for line in (self.length, self.angle):
@@ -228,11 +232,11 @@ class DrawBar(QFrame):
                 line.clear()
             line.setVisible(drawn)
 
-    def _switched(self) -> None:
+    def _options_switched(self) -> None:
         self._hand.grid, self._hand.snapping = self.grid.isChecked(), self.snapping.isChecked()
         self._hand.refresh()
 
-    def _chosen_plane(self, index: int) -> None:
+    def _plane_chosen(self, index: int) -> None:
         self._hand.take_plane(PLANES[self.plane.itemData(index)])
 
     def _tool_chosen(self, tool: Tool[Stage]) -> None:
@@ -240,7 +244,7 @@ class DrawBar(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is so now."""
+        """Update the bar to the present state."""
         hand = self._hand
         if not hand.on:
             return
@@ -258,9 +262,9 @@ class DrawBar(QFrame):
         self.grid.setChecked(hand.grid)
         self.snapping.setChecked(hand.snapping)
         self._show_fields()
-        self._tell_freedoms()
+        self._show_freedoms()
 
-    def _tell_freedoms(self) -> None:
+    def _show_freedoms(self) -> None:
         hand = self._hand
         if not hand.view.session.model.bodies:
             self.freedoms.setText("M −")
@@ -268,16 +272,16 @@ class DrawBar(QFrame):
         now, coming = hand.freedoms, hand.coming
         if now is None:
             return
-        kind, *below = self._type(now) if now.type is not None else ("",)
-        head = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
+        kind, *below = self._linkage_type(now) if now.type is not None else ("",)
+        head = [f"M {_freedom_text(now)}" + (f" → {_freedom_text(coming)}" if coming is not None else "")]
         head += [kind] if kind else []
         below = [f"dead position at {', '.join(hand.dead_pins)}"] * bool(hand.dead_pins) + below
         below += ["planar"] if now.planar and not now.others else []
         self.freedoms.setText("\n".join((" · ".join(head), " · ".join(below))).strip())
         self.freedoms.setToolTip(as_tip("\n".join((self.freedoms.text(), *(now.others or (PLANAR,))))))
 
-    def _type(self, found: Freedoms) -> tuple[str, ...]:
-        """What the linkage is; what else is worth knowing of it."""
+    def _linkage_type(self, found: Freedoms) -> tuple[str, ...]:
+        """Return the type of the linkage, and notes about it."""
         shown, linkage = self._view.settings.shown, found.type
         assert linkage is not None
         angle = linkage.transmission_angle
@@ -289,5 +293,5 @@ class DrawBar(QFrame):
         return "slider–crank", travel, f"offset {shown(linkage.offset, 'length')}", *transmission
 
 
-def _count(found: Freedoms) -> str:
+def _freedom_text(found: Freedoms) -> str:
     return "?" if found.degrees is None else str(found.degrees)

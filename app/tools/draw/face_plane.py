@@ -1,4 +1,4 @@
-"""The working plane from a flat face that is pointed at: shown before the click, as a frame of its body after it."""
+"""Choose the working plane by a flat face: previewed under the pointer, created by a click as a frame of the body."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AXIS = 46.0
 
 
 class OnFace(SubTool):
-    """Chosen from the menu of planes; a click takes the face, and one draws links on it."""
+    """Sub-tool of the menu of planes: a click makes the face the working plane, and drawing links continues on it."""
 
     key, title = "", "Working plane on a face"
     short = "Face"
@@ -35,11 +35,11 @@ class OnFace(SubTool):
     words = ("click a flat face of a shape · drag: look from elsewhere · Esc: as before",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The face under the pointer becomes the plane."""
+        """Make the face under the pointer the working plane."""
         take_face(hand, face_under(hand.view, pointer))
 
     def point(self, hand: Hand, pointer: Pointer | None) -> None:
-        """Show the plane that a click would take."""
+        """Preview the plane that a click would take."""
         view = hand.view
         face = face_under(view, pointer) if pointer is not None else None
         view.annotations.clear()
@@ -55,7 +55,7 @@ class OnFace(SubTool):
 
 
 def take_face(hand: Hand, face: Face | None) -> None:
-    """Draw on a face from now on."""
+    """Make a face the working plane."""
     if face is None:
         hand.view.session.message.emit("hint", NO_FACE)
         return
@@ -64,7 +64,7 @@ def take_face(hand: Hand, face: Face | None) -> None:
 
 
 def _face_lines(hand: Hand, face: Face) -> tuple[Line, ...]:
-    """Around the face, and its axes."""
+    """Return the outline of the face and its axes."""
     place, scene = face.X_WF[:3, 3], hand.view.scene
     reach = AXIS * metres_per_pixel(scene.view, scene.size, place) * scene.pixel_ratio
     around = [line(a, b) for outline in face.outlines for a, b in pairwise(outline)]

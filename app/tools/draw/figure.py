@@ -1,4 +1,4 @@
-"""Draws over the picture what one draws: pins, guides, dimensions, the link to the pointer, words beside it."""
+"""Painting of the Draw tool over the scene: pins, guides, dimensions, the link to the pointer, and texts."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ if TYPE_CHECKING:
     from app.tools.draw.hand import Hand
 
 PIN = 5.0
-"""Radius of a pin in pixels, as all sizes here."""
+"""Radius of a pin in pixels, like all sizes here."""
 BAND = 9.0
 GROUND = 13.0
 LABEL_ASIDE = 17.0
 ASIDE_OF_PINS = 30.0
-"""How far the name of an axis stands from pins, which have names of their own."""
+"""Distance of an axis name from pins, which have names of their own."""
 LABEL_STEP = 21.0
 PARTS = 0.5, 0.34, 0.66
-"""Shares of a link at which its dimension may stand, in order."""
+"""Positions along a link, as shares of its length, tried for its dimension in this order."""
 THIN = 4.0
-"""Half of the thickness up to which a link leaves its dimension at its usual place."""
+"""Half thickness up to which a link leaves its dimension in its usual position."""
 PLAIN = 18
-"""Places beside a link from which its dimension needs no line to it."""
+"""Positions next to a link at which its dimension needs no leader line."""
 LOCK = 16.0
-"""Room for a padlock beside a dimension."""
+"""Room for a padlock next to a dimension."""
 FINEST = 1e-4
-"""Shares of a pixel below which a coordinate counts as zero where it is told."""
+"""Share of a pixel below which a coordinate is displayed as zero."""
 LEAST_LINK = 46.0
-"""Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
+"""Links shorter than this on the screen get their dimension last, at the end of a leader line."""
 ARC, ARC_PIECES = 30.0, 24
 """Radius of the arc of an angle, and the straight pieces it is drawn of."""
 STEPS = 4
-"""Places on each side of a link that are tried for its dimension, one beyond the other."""
+"""Number of positions tried for a dimension on each side of a link, at increasing distance."""
 
 
 @dataclass(frozen=True)
 class Tag:
-    """Something that can be clicked. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the
-    parameter or pin; other : the second pin of a distance; value : SI"""
+    """A clickable label. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the parameter or
+    pin; other : the second pin of a distance; value : SI"""
 
     box: QRectF
     kind: str
@@ -64,7 +64,7 @@ class Tag:
 
 
 class Figure:
-    """Paints for a hand; `tags` are what was painted that can be clicked."""
+    """Paints the drawing of a hand; `tags` are the clickable labels painted last."""
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
@@ -78,23 +78,23 @@ class Figure:
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
-        """Everything; what does not move with the pointer is kept as a picture. Nothing while one points at what is in
-        space."""
+        """Paint everything; parts independent of the pointer are cached as a picture. Paints nothing while the user
+        picks in space."""
         if not self._hand.sub.in_plane:
             self.tags = []
             return
-        picture, tags = self._standing(painter)
+        picture, tags = self._static_picture(painter)
         self.tags, self.of = list(tags), self._hand.drawing
-        self._band(painter)
-        self._branch(painter)
-        self._drag(painter)
+        self._paint_band(painter)
+        self._paint_branch(painter)
+        self._paint_drag(painter)
         painter.drawPixmap(0, 0, picture)
-        self._motor(painter)
-        self._hovered_dimension(painter)
-        self._pointer(painter)
+        self._paint_motor(painter)
+        self._paint_hovered_dimension(painter)
+        self._paint_pointer(painter)
 
     def paint_selected(self, painter: QPainter) -> None:
-        """While one does not draw: the length of the selected link, if it is one as Draw makes them."""
+        """Paint the length of the selected link while Draw is not active, if Draw can make such a link."""
         hand, session = self._hand, self._hand.view.session
         ref = session.selection
         if ref is None or ref.collection != "bodies" or not hand.view.settings.flag("dimensions"):
@@ -107,12 +107,12 @@ class Figure:
             hand.plane = plane  # of no account until one draws again: `Hand.enter` offers one anew
             bar = hand.drawing.bar(ref.name)
             if bar is not None:
-                self.tags, self._taken, self._lines = [], self._covered(), {}
-                self._bar_dimension(painter, bar, 1)
+                self.tags, self._taken, self._lines = [], self._covered_areas(), {}
+                self._paint_bar_dimension(painter, bar, 1)
                 return
 
-    def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
-        """Axes, guides, dimensions and pins, and what of them can be clicked."""
+    def _static_picture(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
+        """Return the picture of axes, guides, dimensions and pins, with its clickable labels."""
         hand = self._hand
         widget, settings = hand.view.widget, hand.view.settings
         key = (
@@ -127,7 +127,7 @@ class Figure:
             own.setRenderHint(QPainter.RenderHint.Antialiasing)
             own.setFont(painter.font())
             self.tags = []
-            for draw in (self._axes, self._guides, self._dimensions, self._pins):
+            for draw in (self._paint_axes, self._paint_guides, self._paint_dimensions, self._paint_pins):
                 draw(own)
             own.end()
             self._kept = key, picture, self.tags
@@ -135,7 +135,7 @@ class Figure:
 
     # ----------------------------------------------------------------------------- help
 
-    def _at(self, point: Point) -> QPointF:
+    def _pixel_of(self, point: Point) -> QPointF:
         x, y, z = self._hand.drawing.world_point(point).tolist()
         return self._hand.view.annotations.pixel((x, y, z)) or QPointF(-1e4, -1e4)
 
@@ -145,7 +145,7 @@ class Figure:
         return color
 
     def _word(self, painter: QPainter, text: str, place: QPointF, role: str = "text", quiet: bool = False) -> QRectF:
-        """Text on a plate with its middle at a place; returns the plate."""
+        """Paint text on a plate centred at a position; returns the plate."""
         metrics = QFontMetricsF(painter.font())
         width, height = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
         box = QRectF(place.x() - width / 2.0, place.y() - height / 2.0, width, height)
@@ -156,18 +156,18 @@ class Figure:
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         return box
 
-    def _length(self, value: float) -> str:
+    def _length_text(self, value: float) -> str:
         return readable(quantity(value, LENGTH, self._hand.view.settings, 5))
 
     # ----------------------------------------------------------------------------- parts
 
-    def _axes(self, painter: QPainter) -> None:
-        """Names of the axes at the ends of what is seen of them."""
+    def _paint_axes(self, painter: QPainter) -> None:
+        """Paint the names of the axes at the ends of their visible parts."""
         hand, size = self._hand, self._hand.view.widget.size()
         letters = hand.plane.axes if hand.plane.parent == WORLD else "uv"
-        origin = self._at((0.0, 0.0))
+        origin = self._pixel_of((0.0, 0.0))
         for letter, (u, v) in zip(letters, ((1.0, 0.0), (0.0, 1.0)), strict=True):
-            end = self._at((u * 1e-3, v * 1e-3))
+            end = self._pixel_of((u * 1e-3, v * 1e-3))
             line = end - origin
             span = math.hypot(line.x(), line.y())
             if span < 1e-9:
@@ -177,23 +177,24 @@ class Figure:
                 (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
                 (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
             )
-            pins = [self._at(point) - origin for point in self._points()]
+            pins = [self._pixel_of(point) - origin for point in self._occupied_points()]
             while any(math.hypot(*(pin - unit * room).toTuple()) < ASIDE_OF_PINS for pin in pins) and room > 0.0:
                 room -= ASIDE_OF_PINS
             if 0.0 < room < 1e8:
                 self._word(painter, letter, origin + unit * room, "muted", quiet=True)
 
-    def _guides(self, painter: QPainter) -> None:
+    def _paint_guides(self, painter: QPainter) -> None:
         painter.setPen(QPen(self._color("muted", 0.8), 1.2, Qt.PenStyle.DashLine))
         reach = 90.0 * self._hand.pixel
         for guide in self._hand.drawing.guides:
             u, v = reach * math.cos(guide.angle), reach * math.sin(guide.angle)
             painter.drawLine(
-                self._at((guide.point[0] - u, guide.point[1] - v)), self._at((guide.point[0] + u, guide.point[1] + v))
+                self._pixel_of((guide.point[0] - u, guide.point[1] - v)),
+                self._pixel_of((guide.point[0] + u, guide.point[1] + v)),
             )
 
-    def _band(self, painter: QPainter) -> None:
-        """What is drawn to the pointer: red where it would make a structure."""
+    def _paint_band(self, painter: QPainter) -> None:
+        """Paint the link to the pointer: red if it would make the linkage a rigid structure."""
         hand = self._hand
         coming = hand.coming
         stiff = coming is not None and (coming.degrees is None or coming.degrees <= 0)
@@ -201,14 +202,14 @@ class Figure:
             thin = number > 0 or not hand.chain
             color = self._color("error" if stiff else "accent", 0.9 if thin else 0.45)
             painter.setPen(QPen(color, 1.6 if thin else BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawLine(self._at(start), self._at(end))
+            painter.drawLine(self._pixel_of(start), self._pixel_of(end))
         if hand.snap is not None:
             painter.setPen(QPen(self._color("accent", 0.7), 1.0, Qt.PenStyle.DotLine))
             for start, end in hand.snap.guides:
-                painter.drawLine(self._at(start), self._at(end))
+                painter.drawLine(self._pixel_of(start), self._pixel_of(end))
 
-    def _branch(self, painter: QPainter) -> None:
-        """The other branch of two links, which a click or V takes."""
+    def _paint_branch(self, painter: QPainter) -> None:
+        """Paint the other branch of two links, which a click or V selects."""
         hand, drawing = self._hand, self._hand.drawing
         goal = hand.other_branch(hand.dyad) if hand.dyad and not hand.chain and not hand.picks else None
         if goal is None or hand.dragged is not None:
@@ -216,71 +217,75 @@ class Figure:
         point = drawing.pin(hand.dyad).point
         painter.setPen(QPen(self._color("muted", 0.8), 2.0, Qt.PenStyle.DashLine, Qt.PenCapStyle.RoundCap))
         painter.setBrush(self._color("base", 0.7))
-        place = self._at(goal)
+        place = self._pixel_of(goal)
         for end in ends_beside(drawing, point):
-            painter.drawLine(place, self._at(end))
+            painter.drawLine(place, self._pixel_of(end))
         painter.drawEllipse(place, PIN, PIN)
         reach = 2.0 * PIN
         box = QRectF(place.x() - reach, place.y() - reach, 2.0 * reach, 2.0 * reach)
         self.tags.append(Tag(box, "branch", hand.dyad, 0.0))
 
-    def _drag(self, painter: QPainter) -> None:
-        """The links beside a pin that is dragged, with their new lengths."""
+    def _paint_drag(self, painter: QPainter) -> None:
+        """Paint the links at a dragged pin with their new lengths."""
         if self._hand.dragged is None:
             return
         point, goal = self._hand.dragged
         for end in ends_beside(self._hand.drawing, point):
             painter.setPen(QPen(self._color("accent", 0.5), BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawLine(self._at(end), self._at(goal))
-            self._word(painter, self._length(math.dist(end, goal)), (self._at(end) + self._at(goal)) / 2.0)
+            painter.drawLine(self._pixel_of(end), self._pixel_of(goal))
+            self._word(
+                painter, self._length_text(math.dist(end, goal)), (self._pixel_of(end) + self._pixel_of(goal)) / 2.0
+            )
 
-    def _dimensions(self, painter: QPainter) -> None:
+    def _paint_dimensions(self, painter: QPainter) -> None:
         drawing = self._hand.drawing
         if not self._hand.view.settings.flag("dimensions"):
             return
-        self._taken = [QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._at, self._points())]
-        self._lines = {bar.body: (self._at(bar.start), self._at(bar.end)) for bar in drawing.bars}
+        self._taken = [
+            QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._pixel_of, self._occupied_points())
+        ]
+        self._lines = {bar.body: (self._pixel_of(bar.start), self._pixel_of(bar.end)) for bar in drawing.bars}
         middles = [(a + b) / 2.0 for a, b in self._lines.values()]
         self._taken += [QRectF(at.x() - 7.0, at.y() - 7.0, 14.0, 14.0) for at in middles]
-        self._taken += self._covered()
+        self._taken += self._covered_areas()
         bars = [(math.hypot(*(b - a).toTuple()), bar) for bar in drawing.bars for a, b in (self._lines[bar.body],)]
         for span, bar in bars:
             if span >= LEAST_LINK:
-                self._bar_dimension(painter, bar, 2)
-        self._grounded(painter)
+                self._paint_bar_dimension(painter, bar, 2)
+        self._paint_ground_dimensions(painter)
         for span, bar in bars:
             if span < LEAST_LINK:
-                self._bar_dimension(painter, bar, STEPS)
+                self._paint_bar_dimension(painter, bar, STEPS)
 
-    def _covered(self) -> list[QRectF]:
-        """Where buttons lie over the picture."""
+    def _covered_areas(self) -> list[QRectF]:
+        """Return the areas of the picture covered by buttons."""
         beside = self._hand.view.widget.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return [QRectF(each.geometry()) for each in beside if each.isVisible()]
 
-    def _points(self) -> set[Point]:
+    def _occupied_points(self) -> set[Point]:
         return {pin.point for pin in self._hand.drawing.pins}
 
-    def _hovered_dimension(self, painter: QPainter) -> None:
-        """That of the link that is pointed at, where it has no room among the others."""
+    def _paint_hovered_dimension(self, painter: QPainter) -> None:
+        """Paint the dimension of the link under the pointer if there was no room for it among the others."""
         hand = self._hand
         if hand.chain or not hand.view.settings.flag("dimensions"):
             return
         bar = hand.drawing.bar(hand.hovered_body)
         if bar is not None and not any(tag.kind == "length" and tag.name == bar.length for tag in self.tags):
-            self._bar_dimension(painter, bar, 3 * STEPS)
+            self._paint_bar_dimension(painter, bar, 3 * STEPS)
 
-    def _bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
-        """The length of a link beside it, on either side, in the middle or nearer to an end; farther away with a line
-        to it."""
-        a, b = self._at(bar.start), self._at(bar.end)
+    def _paint_bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
+        """Paint the length of a link next to it, on either side, at the middle or nearer to an end; farther away with a
+        leader line."""
+        a, b = self._pixel_of(bar.start), self._pixel_of(bar.end)
         span = math.hypot(b.x() - a.x(), b.y() - a.y())
         value = math.dist(bar.start, bar.end)
         name = f"{bar.length} = " if isinstance(bar.length, str) and bar.length.isidentifier() else ""
-        text = f"{name}{self._length(value)}"
+        text = f"{name}{self._length_text(value)}"
         across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
         across = across if across.y() < 0.0 else -across
         room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
-        room += max(0.0, self._radius(bar) / self._hand.pixel - THIN)
+        room += max(0.0, self._half_thickness(bar) / self._hand.pixel - THIN)
         middle = (a + b) / 2.0
         places = [
             a + part * (b - a) + side * across * (room + step * LABEL_STEP)
@@ -292,10 +297,10 @@ class Figure:
         if box is not None and name and self._hand.on:
             self.tags.append(Tag(box, "length", str(bar.length), value))
             leftward = box.center().x() < middle.x()
-            self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
+            self._paint_padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
 
-    def _radius(self, bar: Bar) -> float:
-        """Half of its thickness as it is drawn, m."""
+    def _half_thickness(self, bar: Bar) -> float:
+        """Return half the drawn thickness of a link, m."""
         shapes = self._hand.drawing.model.body(bar.body).shapes
         radius = next((shape.radius for shape in shapes if isinstance(shape, Capsule)), 0.0)
         return value_of(radius, self._hand.drawing.values)
@@ -303,8 +308,8 @@ class Figure:
     def _dimension(
         self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None, of: str = ""
     ) -> QRectF | None:
-        """Text at the first of some places where nothing else stands, on no other link than that it is of if there is
-        such a place, with a line from its root if that is none of those beside it; None where there is no room."""
+        """Paint text at the first free position, preferably not over another link, with a leader line from `root` if it
+        is not next to its link; returns its box, None if there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
         others, seen = [*self._taken, *(tag.box for tag in self.tags)], QRectF(self._hand.view.widget.rect())
@@ -327,8 +332,9 @@ class Figure:
             painter.drawLine(root, places[best])
         return self._word(painter, text, places[best], quiet=True)
 
-    def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
-        """Beside a length: whether it is held while points are dragged; a click changes it."""
+    def _paint_padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
+        """Paint a padlock next to a length: locked if the length is kept while points are dragged; a click
+        toggles it."""
         shut = name in self._hand.locked
         body = QRectF(left, box.center().y() - 1.0, 9.0, 7.0)
         painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))
@@ -339,19 +345,19 @@ class Figure:
         painter.drawArc(shackle, 0, 180 * 16)
         self.tags.append(Tag(body.adjusted(-3.0, -7.0, 4.0, 4.0), "lock", name, 0.0))
 
-    def _grounded(self, painter: QPainter) -> None:
-        """Angles of links on the ground, and the distances of neighbouring ground pins."""
+    def _paint_ground_dimensions(self, painter: QPainter) -> None:
+        """Paint the angles of links on the ground, and the distances of neighbouring ground pins."""
         drawing = self._hand.drawing
         pins = ground_pins(drawing)
         for first, second in pairwise(pins):
-            a, b = self._at(first.point), self._at(second.point)
+            a, b = self._pixel_of(first.point), self._pixel_of(second.point)
             painter.setPen(QPen(self._color("muted", 0.7), 1.0, Qt.PenStyle.DashLine))
             drop = QPointF(0.0, 34.0)
             painter.drawLine(a + drop, b + drop)
             for end in (a, b):
                 painter.drawLine(end + drop * 0.7, end + drop * 1.15)
             value = math.dist(first.point, second.point)
-            box = self._dimension(painter, self._length(value), (a + b) / 2.0 + drop, (a + b) / 2.0 + 1.6 * drop)
+            box = self._dimension(painter, self._length_text(value), (a + b) / 2.0 + drop, (a + b) / 2.0 + 1.6 * drop)
             if box is not None:
                 self.tags.append(Tag(box, "distance", second.name, value, first.name))
         for pin in pins:
@@ -359,59 +365,63 @@ class Figure:
             if bar is None or not pin.joint.rest or math.dist(bar.start, pin.point) > 1e-9:
                 continue
             angle = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
-            self._angle(painter, pin.name, pin.point, angle)
+            self._paint_angle(painter, pin.name, pin.point, angle)
 
-    def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
-        """From the first axis of the plane, as that is seen."""
+    def _paint_angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
+        """Paint an angle from the first axis of the plane as it appears in the view."""
         pixel = self._hand.pixel
 
         def at(turn: float, pixels: float) -> QPointF:
-            return self._at((point[0] + pixels * pixel * math.cos(turn), point[1] + pixels * pixel * math.sin(turn)))
+            return self._pixel_of(
+                (point[0] + pixels * pixel * math.cos(turn), point[1] + pixels * pixel * math.sin(turn))
+            )
 
         painter.setPen(QPen(self._color("muted", 0.8), 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline([at(angle * k / ARC_PIECES, ARC) for k in range(ARC_PIECES + 1)])
-        painter.drawLine(self._at(point), at(0.0, ARC + 8.0))
+        painter.drawLine(self._pixel_of(point), at(0.0, ARC + 8.0))
         text = self._hand.view.settings.shown(angle, "angle")
         written = self._dimension(painter, text, at(angle / 2.0, ARC + 26.0))
         if written is not None:
             self.tags.append(Tag(written, "angle", name, angle))
 
-    def _pins(self, painter: QPainter) -> None:
+    def _paint_pins(self, painter: QPainter) -> None:
         drawing = self._hand.drawing
         stands = carrier_of(drawing.model, drawing.plane.parent)
         named: dict[tuple[int, int], list[str]] = {}
         for pin in drawing.pins:
-            place = self._at(pin.point)
+            place = self._pixel_of(pin.point)
             on_ground = stands in (
                 carrier_of(drawing.model, pin.joint.parent),
                 carrier_of(drawing.model, pin.joint.child),
             )
             if on_ground:
-                self._hatch(painter, place)
-            self._ring(painter, place, pin.joint.name in {driver.joint for driver in drawing.model.drivers})
+                self._paint_hatch(painter, place)
+            self._paint_ring(painter, place, pin.joint.name in {driver.joint for driver in drawing.model.drivers})
             named.setdefault((round(place.x()), round(place.y())), []).append(pin.name)
         for (x, y), names in named.items():
             self._word(painter, " ".join(names), QPointF(x - 14.0, y - 14.0), "muted", quiet=True)
         for name in self._hand.dead_pins:
-            self._word(painter, "dead position", self._at(drawing.pin(name).point) + QPointF(0.0, 20.0), "warning")
+            self._word(
+                painter, "dead position", self._pixel_of(drawing.pin(name).point) + QPointF(0.0, 20.0), "warning"
+            )
         painter.setPen(QPen(self._color("text", 0.8), 1.4))
         painter.setBrush(self._color("base"))
         taken = set(named)
         for bar in drawing.bars:
-            place = self._at(bar.end)
+            place = self._pixel_of(bar.end)
             if (round(place.x()), round(place.y())) not in taken:
                 painter.setPen(QPen(self._color("muted"), 1.2, Qt.PenStyle.DotLine))
                 painter.setBrush(self._color("base", 0.8))
                 painter.drawEllipse(place, PIN - 1.0, PIN - 1.0)
 
-    def _ring(self, painter: QPainter, place: QPointF, driven: bool) -> None:
+    def _paint_ring(self, painter: QPainter, place: QPointF, driven: bool) -> None:
         painter.setPen(QPen(self._color("done" if driven else "text"), 2.4 if driven else 1.6))
         painter.setBrush(self._color("base"))
         painter.drawEllipse(place, PIN, PIN)
 
-    def _hatch(self, painter: QPainter, place: QPointF) -> None:
-        """The sign of the ground below a pin."""
+    def _paint_hatch(self, painter: QPainter, place: QPointF) -> None:
+        """Paint the ground symbol below a pin."""
         color = self._color("text", 0.75)
         painter.setPen(QPen(color, 1.4))
         painter.setBrush(self._color("hover", 0.9))
@@ -424,12 +434,12 @@ class Figure:
             foot = base + QPointF(k * 0.45 * GROUND, 0.0)
             painter.drawLine(foot, foot + QPointF(-4.0, 5.0))
 
-    def _pointer(self, painter: QPainter) -> None:
-        """What is meant by the pointer, in words, and the numbers of the link to it."""
+    def _paint_pointer(self, painter: QPainter) -> None:
+        """Describe the snap under the pointer, with the numbers of the link to it."""
         hand, snap = self._hand, self._hand.snap
         if snap is None or (hand.view.session.following and not hand.chain and not hand.picks):
             return  # of a run that is played the pointer says nothing
-        place = self._at(snap.point)
+        place = self._pixel_of(snap.point)
         painter.setPen(QPen(self._color("accent"), 2.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         size = PIN + 4.0 if snap.joins else PIN
@@ -444,17 +454,17 @@ class Figure:
             if hand.sub.asks_direction(hand):
                 rows.insert(0, f"direction {angle}")
             elif length > SAME_PLACE:
-                rows.insert(0, f"{self._length(length)} < {angle}")
+                rows.insert(0, f"{self._length_text(length)} < {angle}")
         elif not band:
             finest = FINEST * hand.pixel
-            rows.append(", ".join(self._length(each if abs(each) > finest else 0.0) for each in snap.point))
+            rows.append(", ".join(self._length_text(each if abs(each) > finest else 0.0) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
-            rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
+            rows.append(f"M {_degrees_text(now.degrees)} → {_degrees_text(coming.degrees)}")
         widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
         extent = max(widths, default=0.0), 19.0 * len(rows)
         sides = [(x, y) for x in (1.0, -1.0) for y in (1.0, -1.0)]
-        taken, seen = [*(tag.box for tag in self.tags), *self._covered()], QRectF(hand.view.widget.rect())
+        taken, seen = [*(tag.box for tag in self.tags), *self._covered_areas()], QRectF(hand.view.widget.rect())
 
         def is_free(x: float, y: float) -> bool:
             across, down = sorted((18.0 * x, (18.0 + extent[0]) * x)), sorted((11.0 * y, (11.0 + extent[1]) * y))
@@ -467,15 +477,16 @@ class Figure:
             line = place + QPointF(side * (18.0 + width / 2.0), first + 19.0 * number)
             self._word(painter, row, line, "muted" if number else "text")
 
-    def _motor(self, painter: QPainter) -> None:
-        """The chip that puts a motor into the first ground pin, as soon as one freedom is there to be driven."""
+    def _paint_motor(self, painter: QPainter) -> None:
+        """Paint the button that puts a motor into the first ground pin, once the linkage has one degree of freedom to
+        drive."""
         hand = self._hand
         pins = ground_pins(hand.drawing)
         found = hand.freedoms
         if hand.chain or hand.picks or found is None or found.degrees != 1 or not pins or hand.drawing.model.drivers:
             return
         first = next((pin for pin in pins if pin.joint.rest), pins[0])
-        place = self._at(first.point) + QPointF(-46.0, 8.0)
+        place = self._pixel_of(first.point) + QPointF(-46.0, 8.0)
         painter.save()
         box = QRectF(place.x() - 30.0, place.y() - 11.0, 60.0, 22.0)
         painter.setPen(QPen(self._color("accent"), 1.2))
@@ -488,7 +499,7 @@ class Figure:
 
 
 def crosses(box: QRectF, start: QPointF, end: QPointF) -> bool:
-    """Whether a segment passes through a box: what of it lies between each pair of sides, after Liang and Barsky."""
+    """Return True if a segment passes through a box, by Liang–Barsky clipping."""
     first, last = 0.0, 1.0
     for a, b, low, high in (
         (start.x(), end.x(), box.left(), box.right()),
@@ -503,5 +514,5 @@ def crosses(box: QRectF, start: QPointF, end: QPointF) -> bool:
     return first <= last
 
 
-def _degrees(degrees: int | None) -> str:
+def _degrees_text(degrees: int | None) -> str:
     return "?" if degrees is None else f"{degrees}".replace("-", "−")

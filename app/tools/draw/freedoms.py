@@ -1,4 +1,4 @@
-"""How many freedoms a linkage has, and would have after the next click: examined beside the window, newest first."""
+"""Degrees of freedom of a linkage now and after the next click, computed in the background, newest request first."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from core.mechanism import Mechanism
 from core.model import Model
 
 LOOK_EVERY = 15
-"""Milliseconds between two looks at the thread."""
+"""Milliseconds between two checks of the thread."""
 MOST = 60
-"""Answers that are kept."""
+"""Number of answers kept."""
 
 
 class Freedoms(NamedTuple):
-    """degrees : degrees of freedom, None where the loops do not close; type : of a four-bar or slider-crank"""
+    """Mobility of a linkage. degrees : degrees of freedom, None if the loops do not close; type : of a four-bar or
+    slider-crank"""
 
     degrees: int | None
     planar: int = 0
-    """Redundant constraints that every planar loop has."""
+    """Number of redundant constraints that every planar loop has."""
     others: tuple[str, ...] = ()
-    """Further redundant ones, in words."""
+    """Further redundant constraints, in words."""
     type: FourBar | SliderCrank | None = None
 
 
 def examined(model: Model, plane: Plane) -> Freedoms:
-    """The freedoms of a model, by rank."""
+    """Return the degrees of freedom of a model, by the rank of its constraint Jacobian."""
     try:
         mech = Mechanism(model)
         found = mech.mobility()
@@ -50,7 +51,7 @@ def examined(model: Model, plane: Plane) -> Freedoms:
 
 
 def made_ready(model: Model) -> None:
-    """Have the code traced that a machine needs where it is shown; another with other numbers shares it."""
+    """Compile in advance the code needed to show a machine; machines that differ in numbers only share it."""
     mech = Mechanism(model)
     q = mech.rest()
     mech.poses(q)
@@ -60,7 +61,7 @@ def made_ready(model: Model) -> None:
 
 
 class Examiner(QObject):
-    """Answers questions by their keys; `ready` tells of a new answer."""
+    """Computes answers in the background by their keys; emits `ready` for a new answer."""
 
     ready = Signal()
 
@@ -70,30 +71,30 @@ class Examiner(QObject):
         self._waiting: tuple[Hashable, Callable[[], Freedoms]] | None = None
         self._running: tuple[Hashable, list[Freedoms]] | None = None
         self._look = QTimer(self, interval=LOOK_EVERY)
-        self._look.timeout.connect(self._looked)
+        self._look.timeout.connect(self._check_thread)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop computing answers."""
         self._waiting = None
         self._look.stop()
 
     def answer(self, key: Hashable, question: Callable[[], Freedoms]) -> Freedoms | None:
-        """What is known by a key; None while it is examined."""
+        """Return the answer for a key; None while it is being computed."""
         if key not in self._known and (self._running is None or self._running[0] != key):
             self._waiting = key, question
-            self._begin()
+            self._begin_next()
         return self._known.get(key)
 
-    def _begin(self) -> None:
+    def _begin_next(self) -> None:
         if self._running is not None or self._waiting is None:
             return
         key, question = self._waiting
         self._waiting, left = None, list[Freedoms]()
         self._running = key, left
-        threading.Thread(target=lambda: left.append(_safe(question)), name="freedoms", daemon=True).start()
+        threading.Thread(target=lambda: left.append(_answer_or_unknown(question)), name="freedoms", daemon=True).start()
         self._look.start()
 
-    def _looked(self) -> None:
+    def _check_thread(self) -> None:
         if self._running is None or not self._running[1]:
             return
         key, left = self._running
@@ -102,11 +103,11 @@ class Examiner(QObject):
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         self._look.stop()
-        self._begin()
+        self._begin_next()
         self.ready.emit()
 
 
-def _safe(question: Callable[[], Freedoms]) -> Freedoms:
+def _answer_or_unknown(question: Callable[[], Freedoms]) -> Freedoms:
     try:
         return question()
     except KinetostatError:

@@ -1,5 +1,5 @@
-"""The drawing hand in a viewport: plane, chain, what is under the pointer, what is typed. What it commits are verbs of
-`core.linkage`, each one undo step."""
+"""State of the Draw tool in a viewport: plane, chain, snap under the pointer, typed numbers. Commits edits of
+`core.linkage`, each as one undo step."""
 
 from __future__ import annotations
 
@@ -35,50 +35,50 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 FIRST_HALF_HEIGHT = 0.3
-"""Half of what is seen in m where one begins with nothing."""
+"""Half the height of the view in m for an empty document."""
 BAR = 6.0
-"""Pixels of the radius of the first bar."""
+"""Radius of the first bar in pixels."""
 STAYS = 3.0
-"""Pixels within which the pointer counts as where it was."""
+"""Pixels within which the pointer counts as unmoved."""
 ROOM, BESIDE = 2.2, 72.0
 """How much larger than the machine the picture is at most, and the pixels that it leaves on each side."""
 DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
 
 
 class Sub(Protocol):
-    """A sub-tool, as the hand knows it."""
+    """Interface of a sub-tool as used by the hand."""
 
     goes_on: bool
-    """Whether a chain that hangs goes on with it."""
+    """True if an open chain can continue with the sub-tool."""
     measures: bool
-    """Whether length and angle to the pointer are of what a click makes."""
+    """True if length and angle to the pointer belong to the element that a click makes."""
     in_plane: bool
-    """Whether what is clicked are places of the working plane."""
+    """True if clicks are points of the working plane."""
 
     def expects(self, hand: Hand) -> str:
-        """What the hint line says."""
+        """Return the text of the hint line."""
         ...
 
     def asks_direction(self, hand: Hand) -> bool:
-        """Whether the next click gives no more than a direction."""
+        """Return True if the next click only sets a direction."""
         ...
 
     def band(self, hand: Hand) -> tuple[tuple[Point, Point], ...]:
-        """What is drawn between what was clicked and the pointer."""
+        """Return the line segments drawn from clicked points to the pointer."""
         ...
 
     def closing(self, hand: Hand) -> Callable[[Model], Model] | None:
-        """What a click would do if it closes something."""
+        """Return the edit that a click would make if it closes a loop; else None."""
         ...
 
     def ahead(self, hand: Hand) -> Callable[[Model], Model] | None:
-        """What the next click probably does, wherever it is."""
+        """Return the probable edit of the next click, at whatever position; None if unknown."""
         ...
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where the next link of a chain begins. end : as verbs take it; body : the link that was drawn to here"""
+    """The point where the next link of a chain starts. end : as edits take it; body : the link drawn to this point"""
 
     end: End
     point: Point
@@ -86,7 +86,7 @@ class Anchor:
 
 
 class Hand:
-    """One hand for each viewport; `changed` tells what shows its state."""
+    """The drawing state of one viewport; emits `changed` for the widgets that show it."""
 
     changed = Signal()
 
@@ -129,13 +129,13 @@ class Hand:
     # ----------------------------------------------------------------------------- coming and going
 
     def enter(self) -> None:
-        """Begin to draw: look flat onto the plane."""
+        """Start drawing: look along the normal of the plane."""
         session = self.view.session
         self.on, self._document = True, session.document
         self.sub = self._first
-        self.plane = self._offered_plane()
+        self.plane = self._default_plane()
         goal = self.view.viewpoint.goal
-        self._before = None if not session.model.expanded.bodies or self._flat(goal) else (goal, session.model)
+        self._before = None if not session.model.expanded.bodies or self._is_flat(goal) else (goal, session.model)
         self._life = Lifetime()
         self._life.listen(
             (session.changed, self._document_changed),
@@ -150,8 +150,8 @@ class Hand:
         self.refresh()
 
     def leave(self) -> None:
-        """Draw no more. The view of the machine that was comes back, unless one has turned it since; who began with
-        nothing, or saw the plane flat already, goes on seeing it so."""
+        """Stop drawing. The former view of the machine returns, unless the user has turned the view since, started with
+        an empty document, or faced the plane already."""
         self.sub = self._first
         self.drop()
         self.on = False
@@ -166,20 +166,20 @@ class Hand:
         self.changed.emit()
         self.view.update()
 
-    def _flat(self, view: View) -> bool:
-        """Whether one looks along the normal of the plane."""
+    def _is_flat(self, view: View) -> bool:
+        """Return True if a view looks along the normal of the plane."""
         return bool(np.allclose(np.abs(view.axes[:, 2] @ self.drawing.X_WD[:3, 2]), 1.0, atol=1e-6))
 
     def _look_as_before(self) -> None:
         before, viewpoint, self._before = self._before, self.view.viewpoint, None
-        if before is None or not self._flat(viewpoint.goal):
+        if before is None or not self._is_flat(viewpoint.goal):
             return
         view, model = before
         viewpoint.fly_to(view if model is self.view.session.model else viewpoint.fitted(view))
 
-    def _offered_plane(self) -> Plane:
-        """The one of a selected frame or body; else that along which one looks; else that of the machine; else the
-        nearest to the view."""
+    def _default_plane(self) -> Plane:
+        """Return the default working plane: that of the selected frame or body; else the one normal to the view; else
+        that of the machine; else the nearest to the view."""
         session = self.view.session
         ref = session.selection
         if ref is not None and ref.collection == "frames":
@@ -200,10 +200,10 @@ class Hand:
         return flat or next(iter(used), offered)
 
     def look_flat(self, fit: bool = False) -> None:
-        """See the plane from its front, in parallel projection."""
+        """View the plane from its front, in parallel projection."""
         viewpoint, scene = self.view.viewpoint, self.view.scene
         view = replace(camera.toward(viewpoint.goal, self.drawing.X_WD[:3, 2]), parallel=True)
-        self._leave_room()
+        self._enlarge_fit()
         if fit and self.view.session.model.expanded.bodies:
             scene_view, scene.view = scene.view, view
             bounds = scene.bounds()
@@ -216,18 +216,18 @@ class Hand:
         viewpoint.fly_to(view)
 
     def next_plane(self) -> None:
-        """The next of the planes of the world, before the first click."""
+        """Switch to the next world plane, before the first click."""
         names = list(PLANES)
         at = names.index(self.plane.axes) if self.plane.parent == WORLD else -1
         self.take_plane(PLANES[names[(at + 1) % len(names)]])
 
     def make_plane(self, offset: Value = 0.0, *, turns: int = 0, flipped: bool = False) -> None:
-        """Draw in a plane made from this one."""
+        """Draw in a new plane offset or turned from the present one."""
         parent, axes = self.plane.parent, self.plane.axes
         self.make_plane_with(lambda model: plane_on(model, parent, axes, offset, turns=turns, flipped=flipped))
 
     def make_plane_with(self, make: Callable[[Model], tuple[Model, Plane]]) -> None:
-        """Draw in a plane that the document gets as a frame."""
+        """Draw in a new plane that is added to the document as a frame."""
         made: list[Plane] = []
 
         def edit(model: Model) -> Model:
@@ -240,7 +240,7 @@ class Hand:
             self.take_plane(made[-1])
 
     def take_plane(self, plane: Plane) -> None:
-        """Draw in another plane from now on."""
+        """Draw in another plane."""
         self.plane = plane
         self.drop()
         self.look_flat()
@@ -255,14 +255,14 @@ class Hand:
 
     @property
     def drawing(self) -> Drawing:
-        """The machine as it is seen now, in the plane."""
+        """The machine projected to the plane in its present pose."""
         session = self.view.session
         key = (id(session.model), self.plane, np.asarray(session.q).tobytes(), tuple(session.p.items()))
         if self._cached is None or self._cached[0] != key:
             if self.plane.parent not in {WORLD, *session.mech.frame_names}:
                 session.message.emit("hint", f"'{self.plane.parent}' is gone: you draw in the plane xz now.")
                 self.plane = XZ
-                QTimer.singleShot(0, self.view.widget, self._look_anew)  # once all know the machine as it is
+                QTimer.singleShot(0, self.view.widget, self._choose_first_view)  # once all know the machine as it is
             drawing = Drawing(session.model, self.plane, self._poses())
             drawing.__dict__["values"] = {**session.model.values(), **session.p}
             self._cached = key, drawing
@@ -270,7 +270,7 @@ class Hand:
 
     @property
     def pin_in_hand(self) -> Point | None:
-        """The pin or free end that the pointer is on, or that arrow keys have moved away from it."""
+        """The pin or free end under the pointer, or moved away from it by arrow keys; None if there is none."""
         if self.chain or self.picks:
             return None
         if self.nudged is not None:
@@ -279,7 +279,7 @@ class Hand:
 
     @property
     def dead_pins(self) -> tuple[str, ...]:
-        """The pins at which two links of a loop are in line, so that it can go no farther that way."""
+        """Pins at which two links of a loop are collinear, so that it is at a dead point."""
         drawing = self.drawing
         if self._dead is None or self._dead[0] is not drawing:
             looped = {name for loop in self.view.session.mech.loops for name in loop.joints}
@@ -288,17 +288,17 @@ class Hand:
 
     @property
     def pixel(self) -> float:
-        """Metres that a pixel at 100 % covers."""
+        """Size in metres of a pixel at 100 %."""
         ratio = self.view.widget.devicePixelRatioF()
         return metres_per_pixel(self.view.scene.view, self.view.scene.size, self.drawing.X_WD[:3, 3]) * ratio
 
     @property
     def thickness(self) -> float | None:
-        """Radius of the first bar, m: some pixels as one sees it; None where there is one already."""
+        """Radius of the first bar, m, from a size in pixels; None if there is a bar already."""
         return None if self.drawing.bars else float(f"{BAR * self.pixel:.0e}")
 
     def point_at(self, x: float, y: float) -> Point | None:
-        """The point of the plane under a device pixel; None where one looks along it."""
+        """Return the point of the plane at a device pixel; None if the plane is seen edge-on."""
         ray, X = self.view.scene.ray(x, y), self.drawing.X_WD
         slope = float(ray.direction @ X[:3, 2])
         if abs(slope) < 1e-3:
@@ -307,7 +307,7 @@ class Hand:
         return self.drawing.plane_point(np.asarray(ray.at(distance)))
 
     def aim_at(self, pointer: Pointer) -> None:
-        """The pointer is somewhere: find what is meant."""
+        """Find the snap for the pointer position."""
         point = self.point_at(pointer.x, pointer.y)
         if point is None:
             self.aim = self.snap = None
@@ -331,13 +331,13 @@ class Hand:
             self.dyad = self.snap.name
 
     def other_branch(self, name: str) -> Point | None:
-        """Where a pin stands on the other branch of its two links; None if it is no middle of two."""
+        """Return the position of a pin on the other branch of its two links; None if it does not join exactly two."""
         pin = next((each for each in self.drawing.pins if each.name == name), None)
         return folded(self.drawing, pin) if pin is not None else None
 
     @property
     def previous_angle(self) -> float | None:
-        """That of the link of the chain that was drawn last, from the first axis, rad."""
+        """Angle of the last link of the chain from the first axis, rad; None without one."""
         body = self.chain[-1].body if self.chain else ""
         bar = self.drawing.bar(body)
         return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None
@@ -347,10 +347,11 @@ class Hand:
     def commit(
         self, label: str, edit: Callable[[Model], Model], *, here: bool = False, select: Ref | None = None
     ) -> bool:
-        """One undo step. here : what is seen becomes the rest of the machine first, as it must where loops close"""
+        """Commit an edit as one undo step. here : first make the present pose the reference configuration, as needed if
+        loops close"""
         session = self.view.session
         try:
-            made = edit(as_drawn(session.model, self._coordinates()) if here else session.model)
+            made = edit(as_drawn(session.model, self._pose_coordinates()) if here else session.model)
         except KinetostatError as error:
             if self.field.isVisible():
                 raise  # told beside what was typed
@@ -362,11 +363,11 @@ class Hand:
         self.field.close_field()
         return done
 
-    def _coordinates(self) -> dict[str, float]:
+    def _pose_coordinates(self) -> dict[str, float]:
         return coordinates_at(self.view.session.mech, np.asarray(self.view.session.q))
 
     def choose(self, sub: Sub) -> None:
-        """Another sub-tool; one that ends a chain as it hangs leaves it so."""
+        """Choose another sub-tool; an open chain ends free if the sub-tool cannot continue it."""
         if not sub.goes_on:
             self.end_chain()
         self.picks = []
@@ -375,7 +376,7 @@ class Hand:
         self.refresh()
 
     def _take(self, sub: Sub) -> None:
-        """A sub-tool for what is in space looks at it obliquely, and flat at the plane again when it goes."""
+        """Switch the view with the sub-tool: oblique for picking in space, along the plane's normal otherwise."""
         before, self.sub, self._done_at = self.sub, sub, None
         if before.in_plane and not sub.in_plane:
             self.view.viewpoint.fly_to(self.view.viewpoint.fitted(camera.preset(self.view.viewpoint.goal, "iso")))
@@ -384,7 +385,7 @@ class Hand:
             self.look_flat(fit=True)
 
     def drop(self) -> bool:
-        """Forget what is begun; False if nothing is."""
+        """Discard the element begun; returns False if there is none."""
         begun = bool(self.chain or self.picks or self.field.isVisible() or not self.sub.in_plane)
         self.chain, self.picks, self.typed = [], [], NOTHING
         self.field.close_field()
@@ -394,7 +395,7 @@ class Hand:
         return begun
 
     def end_chain(self) -> bool:
-        """The chain ends free; False if there is none."""
+        """End the chain with a free end; returns False if there is none."""
         hung = bool(self.chain)
         self.chain, self.typed = [], NOTHING
         self.field.close_field()
@@ -402,7 +403,7 @@ class Hand:
         return hung
 
     def take_back(self) -> bool:
-        """The last link of the chain goes, or its begin; False if there is none."""
+        """Remove the last link of the chain, or its start; returns False if there is none."""
         if not self.chain:
             return False
         if len(self.chain) == 1:
@@ -411,9 +412,9 @@ class Hand:
         return True
 
     def _document_changed(self, old: State, new: State) -> None:
-        """Links of the chain that are gone, by undo say, are forgotten; so is what was pointed at."""
+        """Drop chain links and clicked points that an edit or undo has removed."""
         if self._document != self.view.session.document:
-            self._begin_anew()
+            self._reset_for_document()
         names = {body.name for body in new.model.expanded.bodies}
         while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
             self.chain.pop()
@@ -422,8 +423,8 @@ class Hand:
         self.picks = [pick for pick in self.picks if not pick.name or self._exists(pick.name)]
         self.refresh()
 
-    def _begin_anew(self) -> None:
-        """Another document was opened: the chain stays in that which it was drawn in. In a machine one looks first."""
+    def _reset_for_document(self) -> None:
+        """Reset the hand after another document was opened."""
         self._document, self.dyad, self.hovered_body, self.locked = self.view.session.document, "", "", set()
         self._before = None
         self.drop()
@@ -431,9 +432,9 @@ class Hand:
             self.view.gestures.choose("select")
         else:
             self.plane = XZ
-            QTimer.singleShot(0, self.view.widget, self._look_anew)  # after the view's own fit
+            QTimer.singleShot(0, self.view.widget, self._choose_first_view)  # after the view's own fit
 
-    def _look_anew(self) -> None:
+    def _choose_first_view(self) -> None:
         if self.on:
             self.look_flat(fit=True)
 
@@ -442,12 +443,12 @@ class Hand:
         return name in model.placements or any(joint.name == name for joint in model.joints)
 
     def close(self) -> None:
-        """Examine and prepare no more."""
+        """Stop background work."""
         self.examiner.close()
         self._ahead.close()
 
-    def _leave_room(self) -> None:
-        """Dimensions beside the links, and the other branch, are fitted into the picture, too."""
+    def _enlarge_fit(self) -> None:
+        """Enlarge the fitted view so that dimensions and the other branch are visible, too."""
         scene, other = self.view.scene, self.other_branch(self.dyad) if self.dyad else None
         ratio = self.view.widget.devicePixelRatioF()
         least = min(scene.size) / ratio
@@ -455,8 +456,8 @@ class Hand:
         scene.leave_room(min(ROOM, least / max(1.0, least - 2.0 * BESIDE)), beside)
 
     def _prepare_next(self) -> None:
-        """Have the code of the machine that the next click will make made ready beside the window: it is the same
-        wherever that click is."""
+        """Compile in the background the code of the machine after the next click, which does not depend on its
+        position."""
         edit, model = self.sub.ahead(self) if self.on else None, self.view.session.model
         key = model, self.chain[-1] if self.chain else None
         if edit is not None and self._prepared != key:
@@ -464,10 +465,10 @@ class Hand:
             self._ahead.do(lambda: made_ready(edit(model)), "next")
 
     def refresh(self, *_: object) -> None:
-        """Show it all anew."""
+        """Redraw everything."""
         if not self.on:
             return
-        self._leave_room()
+        self._enlarge_fit()
         self.view.scene.dim_all_but(drawn_on(self.drawing) if self.sub.in_plane else None)
         QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
@@ -476,12 +477,12 @@ class Hand:
         self.view.say(self.sub.expects(self))
 
     def show_plane(self) -> None:
-        """The grid over what is seen."""
+        """Show the grid over the visible area."""
         scene, drawing = self.view.scene, self.drawing
         view, size = scene.view, scene.size
         middle = drawing.plane_point(np.array(view.target))
         half = view.half_height * np.array([size[0] / size[1], 1.0]) * 1.05
-        if not self._flat(view):
+        if not self._is_flat(view):
             half = np.full(2, 2.0 * float(half.max()))
         step = grid_step(self.pixel)
         low = np.floor((np.array(middle) - half) / step) * step
@@ -498,12 +499,12 @@ class Hand:
 
     @property
     def freedoms(self) -> Freedoms | None:
-        """Those of the machine; None while it is examined."""
+        """Degrees of freedom of the machine; None while they are being computed."""
         model, plane = self.view.session.model, self.plane
         return self.examiner.answer(("now", model, plane), lambda: examined(model, plane)) if model.bodies else None
 
     def tell_coming(self) -> None:
-        """Say what a click would change of the freedoms, if that is something else than before."""
+        """Report how a click would change the degrees of freedom, if that differs from the last report."""
         coming = self.coming
         if coming != self._coming:
             self._coming = coming
@@ -511,12 +512,12 @@ class Hand:
 
     @property
     def coming(self) -> Freedoms | None:
-        """Those that the machine will have after a click that closes something; None if it closes nothing or while that
-        is examined."""
+        """Degrees of freedom after a click that closes a loop; None if it closes none, or while they are being
+        computed."""
         edit = self.sub.closing(self) if self._done_at is None else None
         if edit is None:
             return None
-        model, plane, standing = self.view.session.model, self.plane, self._coordinates()
+        model, plane, standing = self.view.session.model, self.plane, self._pose_coordinates()
         snap, start = self.snap, self.chain[-1] if self.chain else None
         key = ("then", model, plane, snap.end if snap is not None and snap.joins else "", start)
 

@@ -1,4 +1,4 @@
-"""The field in which numbers are typed at the pointer, or at a dimension."""
+"""Input field for numbers at the pointer or at a dimension."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASIDE, MARGIN = 18, 4
 
 
 class NumberField(QFrame):
-    """A line with a title. What is typed is read at once; Enter accepts it, Esc lets it go."""
+    """Input line with a title. Text is parsed as it is typed; Enter accepts it, Esc closes the field."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__(view.widget)
@@ -45,7 +45,7 @@ class NumberField(QFrame):
         self._accept: Callable[[str], object] = lambda _text: None
         self._read: Callable[[str], str] | None = None
         self._left: Callable[[], object] | None = None
-        self.line.textEdited.connect(self._edited)
+        self.line.textEdited.connect(self._text_edited)
         self.line.installEventFilter(self)
         self.hide()
 
@@ -58,67 +58,68 @@ class NumberField(QFrame):
         read: Callable[[str], str] | None = None,
         left: Callable[[], object] | None = None,
     ) -> None:
-        """Open beside a place (pixels of the widget). accept : what Enter does with the text; read : what typing does,
-        and in words what it is worth; left : what letting it go does. Errors that these raise are told in the field."""
+        """Open the field next to a position (pixels of the widget). accept : called by Enter with the text; read :
+        called while typing, returns the value in words; left : called when the field is closed without a value. Errors
+        raised by these are shown in the field."""
         self._accept, self._read, self._left = accept, read, left
         self.title.setText(title)
-        self._let_be()
+        self._clear_error()
         self.worth.setText("")
         self.line.setText(text)
-        self._stand(round(place[0]) + ASIDE, round(place[1]) + ASIDE)
+        self._move_into_view(round(place[0]) + ASIDE, round(place[1]) + ASIDE)
         self.show()
         self.raise_()
         self.line.setFocus()
         if len(text) > 1:
             self.line.selectAll()
         elif read is not None:
-            self._edited(text)
+            self._text_edited(text)
 
     def tell(self, error: KinetostatError) -> None:
-        """An error of what was typed stands beside it; without a field it is a message."""
+        """Show an error next to the typed text; as a message if the field is closed."""
         if self.isVisible():
-            self._explain(error)
+            self._show_error(error)
         else:
             self._view.session.message.emit("error", str(error))
 
     def close_field(self) -> None:
-        """Let it go; the keys are the viewport's again."""
+        """Close the field and return the keyboard to the viewport."""
         if self.isVisible():
             self.hide()
             self._view.widget.setFocus()
 
-    def _edited(self, text: str) -> None:
+    def _text_edited(self, text: str) -> None:
         read = self._read
         if read is not None:
             self.worth.setText("")
-            self._try(lambda typed: self.worth.setText(read(typed)), text)
+            self._call_with_text(lambda typed: self.worth.setText(read(typed)), text)
 
-    def _try(self, what: Callable[[str], object], text: str) -> bool:
+    def _call_with_text(self, what: Callable[[str], object], text: str) -> bool:
         try:
             what(text)
         except KinetostatError as error:
-            self._explain(error)
+            self._show_error(error)
             return False
-        self._let_be()
+        self._clear_error()
         return True
 
-    def _let_be(self) -> None:
-        """Nothing is wrong any more."""
+    def _clear_error(self) -> None:
+        """Clear the error display."""
         self.problem.setText("")
         self.problem.hide()
-        self._stand(self.x(), self.y())
+        self._move_into_view(self.x(), self.y())
 
-    def _explain(self, error: KinetostatError) -> None:
+    def _show_error(self, error: KinetostatError) -> None:
         words = f"{error.what} {error.remedy}".strip()
         widest = min(WIDEST, self._view.widget.width() - 4 * MARGIN)
         self.problem.setWordWrap(True)
         self.problem.setFixedWidth(min(widest, self.problem.fontMetrics().horizontalAdvance(words) + 4))
         self.problem.setText(words)
         self.problem.show()
-        self._stand(self.x(), self.y())
+        self._move_into_view(self.x(), self.y())
 
-    def _stand(self, x: int, y: int) -> None:
-        """As near to a place as the widget has room."""
+    def _move_into_view(self, x: int, y: int) -> None:
+        """Place the field as near to a position as the widget has room."""
         host = self._view.widget
         layout = self.layout()
         assert layout is not None
@@ -130,7 +131,7 @@ class NumberField(QFrame):
         )
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Enter, Esc and Tab are the field's own."""
+        """Handle Enter, Esc and Tab in the field."""
         if not isinstance(event, QKeyEvent) or event.type() not in (
             QEvent.Type.KeyPress,
             QEvent.Type.ShortcutOverride,
@@ -147,10 +148,10 @@ class NumberField(QFrame):
     def _finish(self, key: Qt.Key) -> None:
         if key == Qt.Key.Key_Tab:
             self.line.insert(" < ")
-            self._edited(self.line.text())
+            self._text_edited(self.line.text())
         elif key == Qt.Key.Key_Escape:
             self.close_field()
             if self._left is not None:
                 self._left()
-        elif self._try(self._accept, self.line.text()):
+        elif self._call_with_text(self._accept, self.line.text()):
             self.close_field()

@@ -1,4 +1,4 @@
-"""What a click does in Draw: one object for each sub-tool, which calls verbs of `core.linkage`."""
+"""Sub-tools of Draw: one object each that turns clicks into edits of `core.linkage`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Segment = tuple[Point, Point]
 
 
 class SubTool(ABC):
-    """key : the letter that chooses it; short : its title in one word; words : what it asks for, one of them after the
-    other"""
+    """A sub-tool of Draw. key : the letter that chooses it; short : its title in one word; words : its prompts, one
+    after another"""
 
     key: str
     title: str
@@ -38,48 +38,49 @@ class SubTool(ABC):
     help: str
     words: tuple[str, ...]
     also: tuple[str, ...] = ()
-    """What others call what it draws."""
+    """Synonyms of what it draws, for searching."""
     goes_on = False
-    """Whether a chain that hangs goes on with it."""
+    """True if an open chain can continue with the sub-tool."""
     measures = True
-    """Whether the length and angle of what is drawn to the pointer are of what a click makes."""
+    """True if length and angle to the pointer belong to the element that a click makes."""
     in_plane = True
-    """Whether what is clicked are places of the working plane; else it is `point`ed at in space."""
+    """True if clicks are points of the working plane; else the sub-tool picks in space, see `point`."""
 
     def point(self, hand: Hand, pointer: Pointer | None) -> None:
-        """Show what a click in space would mean."""
+        """Show what a click in space would pick."""
         hand.view.say(self.expects(hand))
 
     def expects(self, hand: Hand) -> str:
-        """What the hint line says."""
+        """Return the text of the hint line."""
         words = self.words[min(len(hand.picks), len(self.words) - 1)]
         return f"{self.title}: {words}"
 
     def asks_direction(self, hand: Hand) -> bool:
-        """Whether the next click gives no more than a direction."""
+        """Return True if the next click only sets a direction."""
         return False
 
     @abstractmethod
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """A click means this."""
+        """Handle a click at a snapped point."""
 
     def closing(self, hand: Hand) -> Edit | None:
-        """What a click would do if it closes something: then M is told before."""
+        """Return the edit that a click would make if it closes a loop, for which the mobility is previewed;
+        else None."""
         return None
 
     def ahead(self, hand: Hand) -> Edit | None:
-        """What the next click probably does, wherever it is: its machine is made ready beside the window."""
+        """Return the probable edit of the next click, for which code is compiled in the background; None if unknown."""
         return None
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
-        """What is drawn between what was clicked and the pointer."""
+        """Return the line segments drawn from clicked points to the pointer."""
         if hand.picks and hand.snap is not None:
             return ((hand.picks[-1].point, hand.snap.point),)
         return ()
 
 
 class Link(SubTool):
-    """Chains of links from click to click."""
+    """Sub-tool that draws chains of links from click to click."""
 
     key, title = "l", "Link"
     short = "Link"
@@ -90,7 +91,7 @@ class Link(SubTool):
     words = ("click where it begins: on the plane it is pinned to the ground, on a pin or link joined to that",)
 
     def expects(self, hand: Hand) -> str:
-        """What the hint line says."""
+        """Return the text of the hint line."""
         if hand.pin_in_hand is not None:
             return "Link: click to begin here · drag or arrow keys: move this pin · V: other branch"
         if not hand.chain:
@@ -101,16 +102,18 @@ class Link(SubTool):
         )
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """Begin, or draw a link to here."""
+        """Start a chain, or draw a link to the clicked point."""
         if pointer.shift:
-            self._corner(hand, snap)
+            self._add_plate_corner(hand, snap)
         elif not hand.chain:
             point = hand.typed.point
             begin_chain(hand, snap if point is None else Snap(point, point))
-        elif len(hand.chain) == 1 or hand.typed != NOTHING or _apart(hand, snap):  # else a double click begins
+        elif (
+            len(hand.chain) == 1 or hand.typed != NOTHING or _is_far_from_start(hand, snap)
+        ):  # else a double click begins
             link_to(hand, snap)
 
-    def _corner(self, hand: Hand, snap: Snap) -> None:
+    def _add_plate_corner(self, hand: Hand, snap: Snap) -> None:
         body = (hand.chain[-1].body if hand.chain else "") or hand.hovered_body
         if not body:
             hand.view.session.message.emit("hint", "Draw a link first: Shift+click gives it a further point.")
@@ -119,39 +122,39 @@ class Link(SubTool):
         hand.commit(f"Point of {body}", lambda m: linkage.corner(m, body, snap.point, plane=plane, poses=poses))
 
     def closing(self, hand: Hand) -> Edit | None:
-        """The link to a pin or link under the pointer."""
+        """Return the edit that links the chain to the pin or link under the pointer."""
         snap = hand.snap
-        if not hand.chain or snap is None or not snap.joins or not _apart(hand, snap):
+        if not hand.chain or snap is None or not snap.joins or not _is_far_from_start(hand, snap):
             return None
         return link_edit(hand, snap.end)
 
     def ahead(self, hand: Hand) -> Edit | None:
-        """A link that ends free."""
+        """Return the edit that draws a link with a free end."""
         if not hand.chain:
             return None
         u, v = hand.chain[-1].point
         return link_edit(hand, (u + 100.0 * hand.pixel, v))
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
-        """The link to the pointer, or to what is typed."""
+        """Return the segment to the pointer, or to the typed end point."""
         if not hand.chain or hand.snap is None:
             return ()
         return ((hand.chain[-1].point, reached(hand, hand.snap)),)
 
 
 def begin_chain(hand: Hand, snap: Snap) -> None:
-    """A chain begins here; nothing is committed."""
+    """Start a chain at a point, without committing anything."""
     hand.chain, hand.typed = [Anchor(snap.end, snap.point)], NOTHING
     hand.field.close_field()
     hand.refresh()
 
 
-def _apart(hand: Hand, snap: Snap) -> bool:
+def _is_far_from_start(hand: Hand, snap: Snap) -> bool:
     return math.dist(hand.chain[-1].point, snap.point) > 1e-9
 
 
 def reached(hand: Hand, snap: Snap) -> Point:
-    """Where the link to the pointer ends, with what is typed."""
+    """Return the end point of the link to the pointer, given the typed numbers."""
     typed, start = hand.typed, hand.chain[-1].point
     if typed.point is not None:
         return typed.point
@@ -166,14 +169,14 @@ def reached(hand: Hand, snap: Snap) -> Point:
 
 
 def _typed_angle(hand: Hand) -> float | str | None:
-    """The angle from the first axis that is typed, also where it counts from the link before."""
+    """Return the typed angle from the first axis, converted if it was given from the link before."""
     if hand.typed.bend is None:
         return hand.typed.angle
     return (hand.previous_angle or 0.0) + (value_in(hand.typed.bend, hand.drawing.values) or 0.0)
 
 
 def link_edit(hand: Hand, end: End) -> Edit:
-    """The edit that draws the link from the chain's end, with what is typed."""
+    """Return the edit that draws the link from the chain's end, given the typed numbers."""
     start, plane, poses, typed = hand.chain[-1].end, hand.plane, hand.drawing.poses, hand.typed
     angle, radius = _typed_angle(hand), hand.thickness
 
@@ -186,7 +189,7 @@ def link_edit(hand: Hand, end: End) -> Edit:
 
 
 def link_to(hand: Hand, snap: Snap) -> None:
-    """Draw a link to here; it ends the chain where it is joined to something."""
+    """Draw a link to a point; the chain ends if the link is joined to an element there."""
     typed = hand.typed
     locked = typed.length is not None or _typed_angle(hand) is not None
     if typed.point is not None:
@@ -202,7 +205,7 @@ def link_to(hand: Hand, snap: Snap) -> None:
 
 
 class Ground(SubTool):
-    """Free ends are held by a pin on the ground, ground pins released."""
+    """Sub-tool that fixes free ends to the ground by a pin, and releases ground pins."""
 
     key, title = "g", "Ground pin"
     short = "Ground"
@@ -212,7 +215,7 @@ class Ground(SubTool):
     words = ("click a free end to hold it there, or a pin on the ground to release it",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """Hold, or release."""
+        """Fix or release the clicked end."""
         if not snap.joins:
             hand.view.session.message.emit("hint", "There is no end of a link here.")
             return
@@ -223,12 +226,12 @@ class Ground(SubTool):
         return lambda model: linkage.ground_pin(model, end, plane=plane, poses=poses)
 
     def closing(self, hand: Hand) -> Edit | None:
-        """Whatever is under the pointer."""
+        """Return the edit for the end under the pointer."""
         return self._edit(hand, hand.snap) if hand.snap is not None and hand.snap.joins else None
 
 
 class Slider(SubTool):
-    """A block on a guide, for the chain that hangs or anywhere."""
+    """Sub-tool that draws a block on a guide, at the end of an open chain or anywhere."""
 
     key, title = "s", "Slider"
     short = "Slider"
@@ -239,7 +242,7 @@ class Slider(SubTool):
     words = ("click the place of its pin", "click the direction in which it slides, or type its angle")
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The place, then the direction."""
+        """Take the position, then the direction."""
         if not hand.picks:
             point = hand.typed.point
             if hand.chain and hand.typed != NOTHING:
@@ -258,7 +261,7 @@ class Slider(SubTool):
         place, plane, poses, radius = hand.picks[0], hand.plane, hand.drawing.poses, hand.thickness
         start = hand.chain[-1].end if hand.chain else None
         typed = hand.typed.angle if hand.typed.angle is not None else hand.typed.length
-        angle: float | str = _direction(place.point, snap.point) if typed is None else typed
+        angle: float | str = _slider_direction(place.point, snap.point) if typed is None else typed
 
         def edit(model: Model) -> Model:
             end, standing = place.end, poses
@@ -271,17 +274,17 @@ class Slider(SubTool):
         return edit
 
     def asks_direction(self, hand: Hand) -> bool:
-        """Once the place is known."""
+        """Return True once the position is known."""
         return bool(hand.picks)
 
     def closing(self, hand: Hand) -> Edit | None:
-        """Once the place is known."""
+        """Return the edit once the position is known."""
         if not hand.picks or hand.snap is None or math.dist(hand.picks[0].point, hand.snap.point) < 1e-9:
             return None
         return self._edit(hand, hand.snap)
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
-        """The link to the place, and the guide through it."""
+        """Return the link to the block, and the guide through it."""
         if hand.snap is None:
             return ()
         place = hand.picks[0].point if hand.picks else hand.snap.point
@@ -292,8 +295,9 @@ class Slider(SubTool):
         return (*link, ((place[0] - u, place[1] - v), hand.snap.point))
 
 
-def _direction(start: Point, end: Point) -> float:
-    """Angle of a line, within a quarter turn of the first axis: a slider counts to the right, or upwards."""
+def _slider_direction(start: Point, end: Point) -> float:
+    """Return the angle of a line, within a quarter turn of the first axis, so that a slider counts to the right or
+    upwards."""
     angle = math.atan2(end[1] - start[1], end[0] - start[0])
     if angle > math.pi / 2.0 + 1e-9:
         return angle - math.pi
@@ -301,7 +305,7 @@ def _direction(start: Point, end: Point) -> float:
 
 
 class Slot(SubTool):
-    """A pin slides along a link."""
+    """Sub-tool for a pin that slides along a link."""
 
     key, title = "b", "Pin in slot"
     short = "Slot"
@@ -312,7 +316,7 @@ class Slot(SubTool):
     words = ("click a pin or free end", "click the link along which it slides")
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The pin, then the link."""
+        """Take the pin, then the link."""
         if not hand.picks:
             if not snap.joins:
                 hand.view.session.message.emit("hint", "There is no pin or free end here.")
@@ -333,12 +337,12 @@ class Slot(SubTool):
         return lambda model: linkage.slot(model, end, body, plane=plane, poses=poses)
 
     def closing(self, hand: Hand) -> Edit | None:
-        """Once the pin is known."""
+        """Return the edit once the pin is known."""
         return self._edit(hand, hand.snap) if hand.picks and hand.snap is not None else None
 
 
 def _moving_body(hand: Hand, snap: Snap) -> str:
-    """The link that is meant: of a pin on the ground the one that turns there; '' if there is none."""
+    """Return the link at a snapped point, for a ground pin the link that turns there; '' if there is none."""
     model = hand.view.session.model
     stands = carrier_of(model, hand.plane.parent)
     if snap.body and snap.body != stands:
@@ -348,7 +352,7 @@ def _moving_body(hand: Hand, snap: Snap) -> str:
 
 
 class Gears(SubTool):
-    """Two wheels on two pins of one carrier."""
+    """Sub-tool for two gear wheels on two pins of one carrier."""
 
     key, title = "u", "Gear pair"
     short = "Gears"
@@ -358,7 +362,7 @@ class Gears(SubTool):
     words = ("click the first pin", "click the second pin", "type z1 : z2 or the ratio, negative of an outer mesh")
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The pins, then the ratio is asked."""
+        """Take the two pins, then ask for the ratio."""
         if snap.kind != "pin":
             hand.view.session.message.emit(
                 "hint",
@@ -371,9 +375,9 @@ class Gears(SubTool):
         hand.refresh()
         if len(hand.picks) == 2:
             place = pointer.x / pointer.scale, pointer.y / pointer.scale
-            hand.field.ask("z1 : z2", "-1", place, lambda text: self._mesh(hand, text), left=hand.drop)
+            hand.field.ask("z1 : z2", "-1", place, lambda text: self._add_gears(hand, text), left=hand.drop)
 
-    def _mesh(self, hand: Hand, text: str) -> None:
+    def _add_gears(self, hand: Hand, text: str) -> None:
         ratio, (first, second) = typed_ratio(text), (pick.name for pick in hand.picks)
         plane, poses = hand.plane, hand.drawing.poses
         if hand.commit(
@@ -384,7 +388,7 @@ class Gears(SubTool):
 
 
 class MassPoint(SubTool):
-    """A mass at a point of a link."""
+    """Sub-tool for a mass at a point of a link."""
 
     key, title = "i", "Mass point"
     short = "Mass"
@@ -394,16 +398,16 @@ class MassPoint(SubTool):
     words = ("click a pin or a point of a link", "type its mass")
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The place, then the mass is asked."""
+        """Take the position, then ask for the mass."""
         if not snap.joins:
             hand.view.session.message.emit("hint", "There is no link here.")
             return
         hand.picks = [snap]
         hand.refresh()
         place = pointer.x / pointer.scale, pointer.y / pointer.scale
-        hand.field.ask("Mass", "1 kg", place, lambda text: self._add(hand, text), left=hand.drop)
+        hand.field.ask("Mass", "1 kg", place, lambda text: self._add_mass(hand, text), left=hand.drop)
 
-    def _add(self, hand: Hand, text: str) -> None:
+    def _add_mass(self, hand: Hand, text: str) -> None:
         mass = read(text, Measure("mass"), hand.view.settings, hand.drawing.values)
         plane, poses, end = hand.plane, hand.drawing.poses, hand.picks[0].end
         if hand.commit("Mass point", lambda m: linkage.mass_point(m, end, mass, plane=plane, poses=poses)):
@@ -412,7 +416,7 @@ class MassPoint(SubTool):
 
 
 class Spring(SubTool):
-    """A spring and damper between two points."""
+    """Sub-tool for a spring and damper between two points."""
 
     key, title = "n", "Spring and damper"
     short = "Spring"
@@ -421,7 +425,7 @@ class Spring(SubTool):
     words = ("click its first end", "click its second end")
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """Both ends."""
+        """Take both ends."""
         if not hand.picks:
             hand.picks = [snap]
             hand.refresh()
@@ -433,7 +437,7 @@ class Spring(SubTool):
 
 
 class Tracer(SubTool):
-    """A point whose path is drawn."""
+    """Sub-tool for a point whose path is drawn."""
 
     key, title = "p", "Tracer point"
     short = "Tracer"
@@ -446,8 +450,8 @@ class Tracer(SubTool):
     words = ("click on a link, or beside it: the selected one, else the one that the pointer was on last",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """The point, which is followed from now on."""
-        body = _moving_body(hand, snap) if snap.joins else self._owner(hand)
+        """Add the point and draw its path from now on."""
+        body = _moving_body(hand, snap) if snap.joins else self._link_for_tracer(hand)
         if not body:
             hand.view.session.message.emit("hint", "Point at a link first: the tracer point belongs to it.")
             return
@@ -458,32 +462,32 @@ class Tracer(SubTool):
             hand.refresh()
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
-        """A thin line to the link that it will belong to."""
-        owner = self._owner(hand)
+        """Return a thin line to the link that the point will belong to."""
+        owner = self._link_for_tracer(hand)
         if hand.snap is None or hand.snap.joins or owner not in hand.drawing.poses:
             return ()
         return ((hand.drawing.point(Place(owner)), hand.snap.point),)
 
     @staticmethod
-    def _owner(hand: Hand) -> str:
-        """The link to which a point beside all links belongs."""
+    def _link_for_tracer(hand: Hand) -> str:
+        """Return the link to which a point off all links belongs."""
         ref = hand.view.session.selection
         chosen = ref.name if ref is not None and ref.collection == "bodies" else ""
         return chosen if chosen in hand.drawing.poses and chosen != WORLD else hand.hovered_body
 
 
 class Motor(SubTool):
-    """A motor in a pin or guide."""
+    """Sub-tool for a motor in a pin or guide."""
 
     key, title = "a", "Motor"
     short = "Motor"
     icon = "driver"
     also = ("crank input", "rotary input")
-    help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
-    words = ("click a pin or guide; a motor that is there goes",)
+    help = "Click a pin or guide: a motor turns it once a second. Click again to remove the motor."
+    words = ("click a pin or guide; an existing motor is removed",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
-        """On, or off."""
+        """Add a motor, or remove it."""
         if snap.kind != "pin":
             hand.view.session.message.emit("hint", "There is no pin or guide here.")
             return
@@ -491,16 +495,17 @@ class Motor(SubTool):
 
 
 def drive(hand: Hand, joint: str) -> None:
-    """Put a motor into a pin or guide, or take it out."""
+    """Put a motor into a pin or guide, or remove it."""
     plane = hand.plane
     driven = {driver.joint for driver in hand.view.session.model.drivers}
-    words = f"{joint} has a motor: F5 lets the machine run." + _kept_from_turning(hand, joint)
+    words = f"{joint} has a motor: F5 lets the machine run." + _rotation_warning(hand, joint)
     if hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True):
         hand.view.session.message.emit("hint", f"The motor in {joint} is gone." if joint in driven else words)
 
 
-def _kept_from_turning(hand: Hand, joint: str) -> str:
-    """What is said of a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully."""
+def _rotation_warning(hand: Hand, joint: str) -> str:
+    """Return a note about a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully;
+    else ""."""
     found = hand.freedoms.type if hand.freedoms is not None else None
     pins = [pin.name for pin in ground_pins(hand.drawing)]
     if isinstance(found, FourBar) and joint in pins[1:]:
@@ -508,10 +513,10 @@ def _kept_from_turning(hand: Hand, joint: str) -> str:
     if found is None or joint not in pins or found.turns:
         return ""
     which = f"As a {found.type} it" if isinstance(found, FourBar) else "It"
-    return f" {which} cannot turn fully, the run ends where the loop closes no farther: make this link shorter."
+    return f" {which} cannot turn fully, the run ends where the loop no longer closes: make this link shorter."
 
 
 SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(
     {each.key: each for each in (Link(), Ground(), Slider(), Slot(), Gears(), MassPoint(), Spring(), Tracer(), Motor())}
 )
-"""By the letter that chooses it, in the order of the bar."""
+"""Sub-tools by their key, in the order of the bar."""

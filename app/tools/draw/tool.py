@@ -1,4 +1,4 @@
-"""The draw tool: what clicks, drags and keys mean in it."""
+"""The Draw tool: handles clicks, drags and keys."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 EXPECTS = "Draw: click from pin to pin · Esc ends"
 OPENING = "0123456789+-−.(=<"
-"""What is typed into the field at the pointer."""
+"""Characters that open the input field at the pointer."""
 TAGS = {
     "length": "Length: click to type a value, a formula or name = value; drag to slide",
     "angle": "Angle: click to type it",
     "distance": "Distance of two pins on the ground: click to type it",
-    "lock": "Padlock: a shut one holds this length while pins are dragged",
+    "lock": "Padlock: closed, it keeps this length while pins are dragged",
     "motor": "Motor: click to turn this pin once a second",
     "branch": "The other branch of these two links: click it, or press V",
 }
-"""What a click on a dimension or chip means."""
+"""Actions of a click on a dimension or button, by kind of label."""
 QUICK = 0.02
-"""Processor seconds from which on a dragged pin shows only its links, not the whole machine."""
+"""Processor seconds above which a dragged pin shows only its links, not the whole machine."""
 SLIDES = "Sliding a length: to the right it grows · Esc cancels"
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
 ARROWS = {
@@ -54,23 +54,23 @@ ARROWS = {
     Qt.Key.Key_Down: (0.0, -1.0),
     Qt.Key.Key_Up: (0.0, 1.0),
 }
-"""Which way an arrow key moves a pin."""
+"""Direction in which an arrow key moves a pin."""
 NOWHERE = Snap((0.0, 0.0), (0.0, 0.0))
-"""What is clicked in the plane where something in space is."""
+"""Placeholder for the snap in the plane when the user picks in space."""
 SAME_END = 1e-7
-"""m: ends of links nearer than this to a pin are at it."""
+"""m: ends of links nearer than this to a pin belong to it."""
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 def enter(view: Stage) -> None:
-    """Draw is chosen."""
+    """Start the Draw tool."""
     hand = hand_of(view)
     view.annotations.sketch = _known(view)[1].paint
     hand.enter()
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen: dimensions of what is selected stay to be seen."""
+    """Leave the Draw tool; dimensions of the selected element stay visible."""
     hand, figure = _known(view)
     view.annotations.sketch = figure.paint_selected
     hand.leave()
@@ -80,12 +80,12 @@ _hands: WeakKeyDictionary[Stage, tuple[Hand, Figure]] = WeakKeyDictionary()
 
 
 def hand_of(view: Stage) -> Hand:
-    """The hand of a viewport."""
+    """Return the drawing hand of a viewport."""
     return _known(view)[0]
 
 
 def _known(view: Stage) -> tuple[Hand, Figure]:
-    """The hand of a viewport, and what paints for it."""
+    """Return the hand of a viewport and the figure that paints it."""
     found = _hands.get(view)
     if found is None:
         hand = Hand(view, SUB_TOOLS["l"])
@@ -98,14 +98,14 @@ def _known(view: Stage) -> tuple[Hand, Figure]:
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """A click is the sub-tool's; a drag draws one link, changes what is drawn, or slides a dimension."""
+    """Handle a press: a click goes to the sub-tool; a drag draws one link, moves a pin, or changes a dimension."""
     if view.press_cube(pointer):
         return
     hand = hand_of(view)
     hand.gesture = object()
-    if not _sub(hand).in_plane:
+    if not _sub_tool(hand).in_plane:
         if (yield from clicked(view, pointer)):
-            _sub(hand).click(hand, NOWHERE, pointer)
+            _sub_tool(hand).click(hand, NOWHERE, pointer)
         return
     tag = tag_under(hand, pointer)
     hand.aim_at(pointer)
@@ -128,56 +128,57 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     drag.close()
     if tag is not None:
-        _take_tag(hand, tag)
+        _click_tag(hand, tag)
         return
     hand.aim_at(last)
     if hand.snap is not None:
-        _told(hand, lambda: _click(hand, last))
+        _with_errors_shown(hand, lambda: _handle_click(hand, last))
 
 
 def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
-    """What a drag from here does: a length slides, a pin goes elsewhere, a link is drawn."""
+    """Return the gesture that a drag starts here: change a length, move a pin, or draw a link."""
     snap = hand.snap
     if tag is not None:
-        return _slide(hand, tag, press)
-    if hand.chain or _sub(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
-        return _draw_in_one_go(hand)
-    if locked := _locked_at(hand, snap.point):
-        return _refused(hand, locked)
-    return _reshape(hand, snap.point)
+        return _drag_dimension(hand, tag, press)
+    if hand.chain or _sub_tool(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
+        return _draw_by_drag(hand)
+    if locked := _locked_link_at(hand, snap.point):
+        return _refuse_drag(hand, locked)
+    return _drag_pin(hand, snap.point)
 
 
-def _locked_at(hand: Hand, point: Point) -> str:
-    """The locked link that ends at a point; "" if there is none."""
+def _locked_link_at(hand: Hand, point: Point) -> str:
+    """Return the locked link that ends at a point; "" if there is none."""
     ends = ((bar.body, min(math.dist(bar.start, point), math.dist(bar.end, point))) for bar in hand.drawing.bars)
     return next((body for body, away in ends if away < SAME_END and body in hand.view.session.locked), "")
 
 
-def _refused(hand: Hand, locked: str) -> Gesture:
-    """A drag of a pin of what is locked moves nothing, and says why."""
+def _refuse_drag(hand: Hand, locked: str) -> Gesture:
+    """Refuse to drag a pin of a locked link, with a message."""
     yield
-    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K lets it go.")
+    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K unlocks it.")
     while (yield) is not None:
         pass
 
 
-def _draw_in_one_go(hand: Hand) -> Gesture:
-    """A link from where the button goes down to where it comes up; the chain ends there."""
+def _draw_by_drag(hand: Hand) -> Gesture:
+    """Draw a link from the point of the press to that of the release, and end the chain."""
     begun, moved = hand.snap, False
     while (pointer := (yield)) is not None:
-        if not moved and not hand.chain and begun is not None and _sub(hand).key == "l":
+        if not moved and not hand.chain and begun is not None and _sub_tool(hand).key == "l":
             begin_chain(hand, begun)
         moved = True
         hand.aim_at(pointer)
-    if _sub(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
+    if _sub_tool(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
         return
     if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
-        _told(hand, lambda: link_to(hand, snap))
+        _with_errors_shown(hand, lambda: link_to(hand, snap))
     hand.end_chain()
 
 
-def _reshape(hand: Hand, point: Point) -> Gesture:
-    """A pin is dragged: the lengths beside it change when it is let go; the machine follows as far as it is quick."""
+def _drag_pin(hand: Hand, point: Point) -> Gesture:
+    """Drag a pin: the adjacent lengths are committed on release; the machine follows meanwhile if that is
+    fast enough."""
     goal, drawing, slow = point, hand.drawing, 0  # the first time something may have to be made ready
     session = hand.view.session
     try:
@@ -189,11 +190,11 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
             near = hand.aim.point if hand.snap.joins else hand.snap.point
             goal = pin_target(drawing, point, near, hand.locked)
             began = time.thread_time()
-            follows = slow < 2 and _followed(hand, drawing, point, goal)
+            follows = slow < 2 and _preview_pin(hand, drawing, point, goal)
             slow += slow >= 2 or time.thread_time() - began > QUICK
             hand.dragged = (goal if follows else point), goal
             hand.view.say(
-                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+                "Changing the geometry: lengths beside the pin follow, a closed padlock keeps one · Esc cancels"
             )
     finally:
         hand.dragged = None
@@ -204,11 +205,11 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
     def edit(model: Model) -> Model:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
-    _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+    _with_errors_shown(hand, lambda: hand.commit("Move pin", edit, here=True))
 
 
-def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
-    """Show the machine with a pin elsewhere; False if that takes more than other lengths."""
+def _preview_pin(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
+    """Preview the machine with a pin moved; returns False if that needs more than changed lengths."""
     session, found = hand.view.session, shift(drawing, point, goal)
     if found is None:
         session.cancel()
@@ -221,8 +222,8 @@ def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
     return True
 
 
-def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
-    """A length follows the pointer, to the right it grows; the machine follows at once."""
+def _drag_dimension(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
+    """Change a length by dragging its dimension, increasing to the right; the machine follows."""
     session, value = hand.view.session, tag.value
     stated = session.model.index("parameter").get(tag.name)
     slides = tag.kind == "length" and isinstance(stated, Parameter) and stated.independent
@@ -238,26 +239,26 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
                     value = asked
                     hand.view.say(SLIDES)
                 except KinetostatError:  # the machine stays as it was
-                    hand.view.say(f"The loops close no farther: {tag.name} stays as it is · Esc cancels")
+                    hand.view.say(f"The loops do not close beyond this: {tag.name} stays as it is · Esc cancels")
     finally:
         session.cancel()
     if slides:
         edit = partial(linkage.dimension, parameter=tag.name, value=value)
-        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
+        _with_errors_shown(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
 
 
-def _sub(hand: Hand) -> SubTool:
+def _sub_tool(hand: Hand) -> SubTool:
     assert isinstance(hand.sub, SubTool)
     return hand.sub
 
 
-def _click(hand: Hand, pointer: Pointer) -> None:
+def _handle_click(hand: Hand, pointer: Pointer) -> None:
     assert hand.snap is not None
-    _sub(hand).click(hand, hand.snap, pointer)
+    _sub_tool(hand).click(hand, hand.snap, pointer)
 
 
-def _told(hand: Hand, act: Callable[[], object]) -> None:
-    """Errors of what was typed are told in the field, others as messages."""
+def _with_errors_shown(hand: Hand, act: Callable[[], object]) -> None:
+    """Perform an action, showing input errors in the field and other errors as messages."""
     try:
         act()
     except KinetostatError as error:
@@ -265,9 +266,9 @@ def _told(hand: Hand, act: Callable[[], object]) -> None:
 
 
 def double(view: Stage, pointer: Pointer) -> None:
-    """A double click ends the chain on the ground; its pin and its link are one undo step."""
+    """End the chain at a ground pin on a double click; pin and link are one undo step."""
     hand = hand_of(view)
-    if _sub(hand).key != "l" or len(hand.chain) < 2:
+    if _sub_tool(hand).key != "l" or len(hand.chain) < 2:
         return
     body, plane, poses = hand.chain[-1].body, hand.plane, hand.drawing.poses
     if hand.commit("Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), here=True):
@@ -276,18 +277,18 @@ def double(view: Stage, pointer: Pointer) -> None:
 
 
 def menu(view: Stage, pointer: Pointer) -> bool:
-    """The right button ends a chain free; without one it opens the menu."""
+    """End an open chain on a right click; returns False, so that the menu opens, without one."""
     hand = hand_of(view)
     return hand.end_chain() or hand.drop()
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Show what a click would mean."""
+    """Show what a click would do."""
     hand = hand_of(view)
-    if not _sub(hand).in_plane:
+    if not _sub_tool(hand).in_plane:
         hand.aim = hand.snap = None
         view.widget.setCursor(Qt.CursorShape.CrossCursor)
-        _sub(hand).point(hand, None if view.hover_cube(pointer) else pointer)
+        _sub_tool(hand).point(hand, None if view.hover_cube(pointer) else pointer)
         return
     if pointer is None:
         hand.aim = hand.snap = None
@@ -304,7 +305,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def back(view: Stage) -> bool:
-    """Esc drops what is begun."""
+    """Discard the element begun, on Esc; returns False if there is none."""
     return hand_of(view).drop()
 
 
@@ -312,18 +313,20 @@ def back(view: Stage) -> bool:
 
 
 def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
-    """The dimension or chip under the pointer; none while a chain hangs, whose clicks are places. With another sub-tool
-    than that of links the clicks are its own, but for dimensions and the motor's chip."""
+    """Return the dimension or button under the pointer; None while a chain is open, whose clicks are points. With
+    sub-tools other than Link, only dimensions and the motor button count."""
     figure = _known(hand.view)[1]
     if hand.chain or hand.picks or pointer.shift or figure.of is not hand.drawing:
         return None
     place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
-    tags = [tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub(hand).key == "l"]
+    tags = [
+        tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub_tool(hand).key == "l"
+    ]
     return next((tag for tag in reversed(tags) if tag.box.contains(place)), None)
 
 
 def flip(hand: Hand) -> None:
-    """Take the other branch of the pin that the pointer is on, or was on last."""
+    """Switch the pin that the pointer is on, or was on last, to its other branch."""
     plane, poses, pin = hand.plane, hand.drawing.poses, hand.dyad
     if not pin or hand.other_branch(pin) is None:
         hand.view.session.message.emit("hint", "Point at the pin between two links first: V takes their other branch.")
@@ -332,7 +335,7 @@ def flip(hand: Hand) -> None:
     hand.commit("Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), here=True)
 
 
-def _take_tag(hand: Hand, tag: Tag) -> None:
+def _click_tag(hand: Hand, tag: Tag) -> None:
     if tag.kind == "motor":
         drive(hand, tag.name)
         return
@@ -349,11 +352,11 @@ def _take_tag(hand: Hand, tag: Tag) -> None:
         stated = hand.view.session.model.find("parameters", tag.name).value
         text = stated if isinstance(stated, str) else text
     place = tag.box.center().x(), tag.box.center().y()
-    hand.field.ask(tag.name, text, place, lambda typed: _dimension(hand, tag, measure, typed))
+    hand.field.ask(tag.name, text, place, lambda typed: _set_dimension(hand, tag, measure, typed))
 
 
-def _dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
-    """A dimension takes what was typed: a number, a formula, or `name = value`."""
+def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
+    """Set a dimension to typed text: a number, a formula, or `name = value`."""
     name, mark, tail = text.partition("=")
     renamed = name.strip() if mark and name.strip() else ""
     value = read(tail if mark else text, measure, hand.view.settings, hand.drawing.values)
@@ -376,7 +379,8 @@ def _dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Letters of sub-tools, Tab, Enter, Backspace; digits once there is something to be measured."""
+    """Return True for keys of the tool: letters of sub-tools, Tab, Enter, Backspace, and digits while a link is being
+    drawn."""
     if event.modifiers() & ~PLAIN:
         return False
     hand, key = hand_of(view), event.key()
@@ -387,12 +391,12 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
-    measured = bool(hand.chain or hand.picks) or (_sub(hand).key == "l" and text in "(=-+.")
+    measured = bool(hand.chain or hand.picks) or (_sub_tool(hand).key == "l" and text in "(=-+.")
     return text in SUB_TOOLS or text == "v" or (text in OPENING and measured)
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
-    """What a key of the tool does."""
+    """Handle a key of the tool."""
     hand, pressed = hand_of(view), event.key()
     text = event.text().lower()
     if pressed == Qt.Key.Key_Tab:
@@ -403,7 +407,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
     elif pressed in ENTER:
         hand.end_chain()
     elif pressed in ARROWS:
-        _nudge(hand, ARROWS[Qt.Key(pressed)])
+        _nudge_pin(hand, ARROWS[Qt.Key(pressed)])
     elif text in SUB_TOOLS:
         hand.choose(SUB_TOOLS[text])
     elif text == "v":
@@ -412,8 +416,8 @@ def key(view: Stage, event: QKeyEvent) -> None:
         _open_field(hand, text)
 
 
-def _nudge(hand: Hand, toward: Point) -> None:
-    """The pin that the pointer is on goes a step of the grid; steps in a row are one undo step."""
+def _nudge_pin(hand: Hand, toward: Point) -> None:
+    """Move the pin under the pointer by a grid step; successive steps are one undo step."""
     point = hand.pin_in_hand
     assert point is not None
     step = grid_step(hand.pixel)
@@ -431,7 +435,7 @@ def _nudge(hand: Hand, toward: Point) -> None:
 
 
 def _open_field(hand: Hand, text: str) -> None:
-    """Type a length, an angle or coordinates at the pointer."""
+    """Open the field to type a length, an angle or coordinates at the pointer."""
     point = hand.snap.point if hand.snap is not None else (hand.chain[-1].point if hand.chain else (0.0, 0.0))
     x, y, z = hand.drawing.world_point(point).tolist()
     place = hand.view.annotations.pixel((x, y, z)) or QPointF(0.0, 0.0)
@@ -450,14 +454,14 @@ def _open_field(hand: Hand, text: str) -> None:
 
 
 def click_with_numbers(hand: Hand) -> None:
-    """What is typed is taken like a click; what it leaves open the pointer says."""
+    """Click at the typed numbers; missing ones come from the pointer."""
     if hand.snap is None and hand.aim is not None:
         hand.snap = snapped(hand.drawing, hand.aim)
     if hand.snap is None:
         point = hand.chain[-1].point if hand.chain else (0.0, 0.0)
         hand.snap = Snap(point, point)
     hand.gesture = object()
-    _click(hand, Pointer(0.0, 0.0))
+    _handle_click(hand, Pointer(0.0, 0.0))
 
 
 def _forget(hand: Hand) -> None:

@@ -1,4 +1,5 @@
-"""What is typed while one draws: length, length < angle, coordinates; in the person's units, formulas as they are."""
+"""Parse numbers typed while drawing: length, length < angle, coordinates; in the user's units, formulas kept as they
+are."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ LENGTH, ANGLE = Measure("length"), Measure("angle")
 
 @dataclass(frozen=True)
 class Typed:
-    """What is given; None: the pointer says it. angle : from the plane's first axis; bend : from the link before"""
+    """Typed numbers; None means taken from the pointer. angle : from the plane's first axis; bend : from the link
+    before"""
 
     length: Value | None = None
     angle: Value | None = None
@@ -28,15 +30,15 @@ NOTHING = Typed()
 
 
 def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed:
-    """The numbers of a text such as "120", "120 < 30", "< 30", "120 << 30" (from the link before), "0.1, 0.2". Raises
-    ExpressionError in words for a person."""
+    """Parse a text such as "120", "120 < 30", "< 30", "120 << 30" (from the link before), "0.1, 0.2". Raises
+    ExpressionError with a message for the user."""
     stripped = text.strip().removeprefix("=").strip()
     if not stripped:
         return NOTHING
     decimal = re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
-    parts = [stripped] if decimal else _split(stripped, ",")
+    parts = [stripped] if decimal else _split_outside_brackets(stripped, ",")
     if len(parts) == 2:
-        u, v = (_number(part, LENGTH, units, values) for part in parts)
+        u, v = (_number_in_si(part, LENGTH, units, values) for part in parts)
         return Typed(point=(u, v))
     if len(parts) > 2:
         raise ExpressionError(f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type u, v.")
@@ -53,7 +55,7 @@ def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed
 
 
 def worth(typed: Typed, units: Units, values: Mapping[str, float]) -> str:
-    """What is given, in words with units; "" for nothing."""
+    """Describe the typed numbers with units; "" for none."""
     if typed.point is not None:
         return "= " + ", ".join(quantity(x, LENGTH, units) for x in typed.point)
     parts = []
@@ -66,7 +68,7 @@ def worth(typed: Typed, units: Units, values: Mapping[str, float]) -> str:
 
 
 def typed_ratio(text: str) -> float | tuple[float, float]:
-    """The ratio of a gear pair: "z1 : z2" as two numbers of teeth, else one number."""
+    """Parse the ratio of a gear pair: "z1 : z2" as two numbers of teeth, else one number."""
     try:
         if ":" in text:
             first, second = (float(part) for part in text.split(":"))
@@ -74,19 +76,19 @@ def typed_ratio(text: str) -> float | tuple[float, float]:
         return float(text.replace("−", "-"))
     except ValueError:
         raise ExpressionError(
-            f"'{text}' is no ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
+            f"'{text}' is not a ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
         ) from None
 
 
-def _number(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
+def _number_in_si(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
     found = read(text.strip().removeprefix("=").strip(), measure, units, values)
     worth = value_in(found, values)
     assert worth is not None
     return worth
 
 
-def _split(text: str, mark: str) -> list[str]:
-    """Parts between marks that stand in no bracket."""
+def _split_outside_brackets(text: str, mark: str) -> list[str]:
+    """Split a text at separators outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

@@ -56,7 +56,7 @@ NAMES = {
     "Gear": "belt chain pulley timing gear",
     "Gravity": "weight gravity",
     "Show panel Sliders": "jog, teach",
-    "Pose to rest": "home position, zero, reset joints",
+    "Reset pose": "home position, zero, reset joints",
     "Fit all": "zoom fit, zoom to fit",
     "Oblique": "isometric",
     "Frame": "TCP, coordinate system",
@@ -113,7 +113,7 @@ def test_what_cannot_be_done_now_is_shown_so(bench):
     QTest.keyClicks(palette.line, "video")
     item = palette.list.item(0)
     assert item.text().startswith("Video — Export film")
-    assert item.text().endswith("not possible now")
+    assert item.text().endswith("not available now")
     QTest.keyClick(palette.line, "\r")
     assert palette.isVisible()
     palette.close()

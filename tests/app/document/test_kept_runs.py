@@ -104,7 +104,7 @@ def test_a_broken_list_is_told_and_the_machine_opens(bench, pendulum, content):
     reopen(bench, pendulum)
     assert bench.session.model.bodies
     (said,) = bench.messages("warning")
-    assert "What was kept with the machine cannot be understood" in said
+    assert "The runs and views saved with the machine cannot be read" in said
 
 
 def test_a_missing_run_is_told_and_stays_in_the_list_on_disk(bench, pendulum):

@@ -42,7 +42,7 @@ def test_a_refused_file_is_opened_when_the_person_allows_it(bench, tmp_path):
     words = bench.window.messages.text
     assert "stranger.xacro:3" in words
     assert "'a'.encode().hex()" in words
-    assert "read, change and send all that you can on this computer" in words
+    assert "read, change and send everything that you can on this computer" in words
     assert "--trust-code" not in words
     allow(bench)
     assert bodies(bench) == ["l61"]
@@ -75,7 +75,7 @@ def test_a_machine_that_imports_it_asks_for_the_imported_file(bench, tmp_path):
     machine = tmp_path / "machine.kst"
     machine.write_text("kinetostat: 1\nname: E\nassemblies:\n  leg: {file: leg.xacro}\n")
     bench.open(machine)
-    assert "If you trust who made leg.xacro" in bench.window.messages.text
+    assert "If you trust the author of leg.xacro" in bench.window.messages.text
     allow(bench)
     assert "leg.l61" in bodies(bench)
 

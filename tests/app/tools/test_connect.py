@@ -565,7 +565,7 @@ def test_a_joint_left_apart_is_marked_with_how_far_and_how_it_closes(blocks):
     answer(blocks, "Leave apart")
     joint = session.model.joints[-1].name
     (mark,) = blocks.view.annotations.open
-    assert f"{joint} is apart: {blocks.window.settings.shown(apart, 'length')}" in mark.text
+    assert f"{joint} is open: {blocks.window.settings.shown(apart, 'length')}" in mark.text
     assert "Close open joints" in mark.text
     np.testing.assert_allclose(mark.start, pick_of(session, "hook").place, atol=1e-6)
     before = session.mech.frame(session.q, "left")

@@ -299,7 +299,7 @@ def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
     (tmp_path / "picture_0001.png").write_bytes(b"older")
     for name, there in (("film.gif", "film.gif"), ("new.gif", ""), ("picture.png", "picture_0001.png"), ("a.png", "")):
         dialog.file.setText(str(tmp_path / name))
-        assert dialog.note.words == (f"{there} is there already and will be replaced." if there else "")
+        assert dialog.note.words == (f"{there} exists already and will be replaced." if there else "")
         assert dialog.start.isEnabled()
     dialog.close()
 

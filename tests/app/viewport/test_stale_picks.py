@@ -61,7 +61,7 @@ def test_a_frame_that_is_deleted_between_two_clicks_is_asked_for_again(bench):
     point_at(bench, Ref("frames", "P"))
     session.apply("Delete", lambda model: edits.remove(model, "frames", "P"))
     settle()
-    assert bench.messages("hint") == ["“P” is gone: point again."]
+    assert bench.messages("hint") == ["“P” is gone: pick again."]
     assert "first" in bench.window.status.words.text()
     point_at(bench, Ref("bodies", "a"), Ref("bodies", "b"))
     (joint,) = session.model.joints
@@ -145,7 +145,7 @@ def test_a_body_that_is_dragged_is_let_go_when_the_document_changes(bench, tool,
     gestures.release(pointer(x + 40, y))
     settle()
     assert not bench.messages("error")
-    assert bench.messages("hint") == ["The document was changed meanwhile: what was dragged is let go."]
+    assert bench.messages("hint") == ["The document was changed meanwhile, so the drag was cancelled."]
     assert (bench.session.state.label, bench.session.state.pose) == (label, pose)
 
 

@@ -14,7 +14,7 @@ from tests.files.test_file_contents import write_tetrahedron
 
 EXAMPLES = {example.name: example.path for example in examples()}
 CHANGED, GONE, SHARED = "changed outside", "deleted outside", "shared file"
-RELOAD, COMPARE, MINE = "Reload (mine stays in undo)", "Compare", "Keep mine"
+RELOAD, COMPARE, MINE = "Reload (undo returns to mine)", "Compare", "Keep mine"
 
 
 def change(model, value):
@@ -223,7 +223,7 @@ def test_what_cannot_be_written_stays_open_and_another_place_is_offered(bench, f
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     shutil.rmtree(four_bar.parent / "gone", ignore_errors=True)
     gone = four_bar.parent / "gone" / "four_bar.kst"
-    assert not bench.window.files._write(gone)
+    assert not bench.window.files._write_document(gone)
     assert "was not written" in bench.window.notices.texts[CHANGED]
     assert bench.session.unsaved
     assert bench.session.path == four_bar

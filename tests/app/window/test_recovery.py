@@ -35,7 +35,7 @@ def recovery(bench):
             if place.stem != found.copy.stem:
                 recovery_copies.remove(place)
 
-    found._settle()
+    found._prepare_folder()
     empty()
     yield found
     empty()
@@ -214,7 +214,7 @@ def test_where_nothing_can_be_kept_that_is_said_once_and_work_goes_on(bench, fou
         bench.session.apply("Change a", lambda model, value=value: change(model, value))
         recovery.write()
         recovery._worker.wait()
-        recovery._tell()
+        recovery._report_failure()
     assert len([text for text in bench.messages("warning") if "No space left" in text]) == 1
     assert bench.session.model.find("parameters", "a").value == 0.13
     monkeypatch.undo()

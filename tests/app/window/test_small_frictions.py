@@ -191,7 +191,7 @@ def test_enter_runs_nothing_where_nothing_is_called_so(bench, typed):
     palette.open_palette()
     QTest.keyClicks(palette.line, typed)
     first = palette.list.item(0).text()
-    assert first.startswith(f"Kinetostat has no “{typed}” here") or (typed == "mirror" and "not possible now" in first)
+    assert first.startswith(f"Kinetostat has no “{typed}” here") or (typed == "mirror" and "not available now" in first)
     assert typed != "mirror" or palette.list.count() == 1, "what only has the letters is not listed behind a hit"
     QTest.keyClick(palette.line, Qt.Key.Key_Return)
     assert palette.isVisible()
