@@ -257,7 +257,7 @@ def _run_command(command: str) -> int:
     except ImportError as error:
         if os.environ.get("KINETOSTAT_DEBUG"):
             raise
-        print(f"Error: {not_loaded(error)}", file=sys.stderr)
+        print(f"Error: {import_error_message(error)}", file=sys.stderr)
         return 1
     return code
 
@@ -323,7 +323,7 @@ def _install_command(python: str, *options: str) -> str:
     return ": " + " ".join((python, "-m pip install", *options, os.path.dirname(os.path.abspath(__file__))))
 
 
-def not_loaded(error: ImportError) -> str:
+def import_error_message(error: ImportError) -> str:
     """Return the message to the user about a module that cannot be imported, with the remedy."""
     module = error.name or ""
     library = module.partition(".")[0]

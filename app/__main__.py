@@ -43,9 +43,9 @@ def _is_robot(word: str) -> bool:
     """Return True if a word is the name of a robot of the package `robot_descriptions`, where that is installed."""
     if not word.endswith("_description"):
         return False
-    from core.files.named import names_model
+    from core.files.named import is_model_name
 
-    return names_model(word)
+    return is_model_name(word)
 
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:

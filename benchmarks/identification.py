@@ -19,7 +19,7 @@ import numpy as np
 from core.files import load
 from core.identification.excitation import excitation
 from core.identification.identify import identify_motion
-from core.identification.linear_fit import linear_fit
+from core.identification.linear_fit import fit_linear
 from core.identification.measured_motion import MeasuredMotion
 from core.mechanism import Mechanism
 from resources import EXAMPLES
@@ -57,7 +57,7 @@ def outcome(trials: int, seed: int = 1, rate: float = 20.0) -> Outcome:
     own = Y[..., list(found.base.columns)]
     for _ in range(trials):
         tau = motion.tau + NOISE * rng.normal(size=motion.tau.shape)
-        low, high = linear_fit(own, tau, "weighted").intervals.T
+        low, high = fit_linear(own, tau, "weighted").intervals.T
         holds += (low <= truth) & (truth <= high)
     seconds = time.process_time() - began
     rank = int(np.count_nonzero(sigma > 1e-10 * sigma[0]))

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.measure import Result, least
 from benchmarks.mode_problems import HEAVY, LENGTH, LONGEST, STEPS, Problem, Sample, error_of
-from core.constraints.joint_modes import damping_ratio_of
+from core.constraints.joint_modes import damping_ratio_from_restitution
 
 HARD = "0.9999 0.9999 0.001 0.5 2"
 """Impedance of constraints."""
@@ -87,7 +87,7 @@ class Text:
     def pendulum(self) -> None:
         """An arm at a stop."""
         p = self.p
-        law = f"{-self.stop} {-2.0 * damping_ratio_of(p['restitution']) * math.sqrt(self.stop)}"
+        law = f"{-self.stop} {-2.0 * damping_ratio_from_restitution(p['restitution']) * math.sqrt(self.stop)}"
         limit = f'limited="true" range="0 3" solreflimit="{law}" solimplimit="{HARD}"'
         mass = p["mass_times_l_com"] / LENGTH
         self._body(f'type="hinge" axis="0 1 0" {limit}', mass, p["J"] - mass * LENGTH**2, -LENGTH)

@@ -71,7 +71,7 @@ def watched(file: str) -> None:
 
     from app.window import start
 
-    appear, begin = start.OpeningFrame.appear, start.begin_all
+    appear, begin = start.OpeningFrame.appear, start.begin_services
 
     def seen(frame: start.OpeningFrame) -> None:
         appear(frame)
@@ -83,7 +83,7 @@ def watched(file: str) -> None:
         QTimer.singleShot(0, lambda: report("window: everything usable"))
         QTimer.singleShot(SETTLED, lambda: (report("window: four seconds later"), os._exit(0)))
 
-    start.OpeningFrame.appear, start.begin_all = seen, begun  # type: ignore[method-assign, assignment]
+    start.OpeningFrame.appear, start.begin_services = seen, begun  # type: ignore[method-assign, assignment]
     start.start(file, ["kinetostat"])
 
 

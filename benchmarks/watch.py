@@ -47,7 +47,7 @@ def piece() -> float:
 
 def opened(name: str) -> Window:
     """The window with an example, as the program starts it for the first time."""
-    from app.background.collector import keep_what_is_there
+    from app.background.collector import freeze_existing_objects
     from app.document.session import Session
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.settings import Settings
@@ -60,7 +60,7 @@ def opened(name: str) -> Window:
     session = Session(load(next(example.path for example in examples() if example.name == name)))
     window = Window(session, Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.show()
-    keep_what_is_there()
+    freeze_existing_objects()
     prepare_forms(window.properties)
     return window
 

@@ -111,7 +111,7 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         return len(self._found())
 
 
-def declared_in(package: str, folder: Iterable[str], word: str) -> list[Any]:
+def declared_objects(package: str, folder: Iterable[str], word: str) -> list[Any]:
     """Return the objects that a package's modules declare under a word, such as `KIND`, sorted by their names."""
     modules = [import_module(f"{package}.{each.name}") for each in iter_modules(folder)]
     return [getattr(module, word) for module in modules if hasattr(module, word)]
@@ -169,7 +169,7 @@ def own_kinds(named: Iterable[tuple[str, str]]) -> dict[tuple[str, str], type[An
     return {each: _own[each] for each in dict.fromkeys(named) if each in _own}
 
 
-def load_installed(name: str) -> str:
+def load_installed_kind(name: str) -> str:
     """Register the kind of this name if an installed package provides it, once; return the error of that package, or
     ""."""
     if name in _sought:
@@ -203,7 +203,7 @@ def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]
     return what, f"I{bring} {near_misses(name, known)}"
 
 
-def for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
+def kinds_for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
     """Return the kinds to send to another process, which imports their modules and registers them. Raises KindError for
     one that no other process can import."""
     handed = tuple(kinds)

@@ -58,7 +58,7 @@ def names(package: str, places: Mapping[str, Iterable[str]]) -> Callable[[str], 
 _PATTERN_METHODS = {"findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"}
 
 
-class LaterPattern:
+class LazyPattern:
     """A regular expression that is compiled on first use."""
 
     def __init__(self, pattern: str, flags: int) -> None:
@@ -67,17 +67,17 @@ class LaterPattern:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # e.g. whether a member of a class is abstract
             raise AttributeError(name)
-        return LaterMethod(self, name) if name in _PATTERN_METHODS else getattr(self.compiled(), name)
+        return LazyMethod(self, name) if name in _PATTERN_METHODS else getattr(self.compiled(), name)
 
     def compiled(self) -> re.Pattern[str]:
         """Return the compiled pattern, cached by `re`."""
         return re.compile(self._pattern, self._flags)
 
 
-class LaterMethod:
+class LazyMethod:
     """A method of a lazily compiled pattern."""
 
-    def __init__(self, pattern: LaterPattern, name: str) -> None:
+    def __init__(self, pattern: LazyPattern, name: str) -> None:
         self._pattern, self._name = pattern, name
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -94,7 +94,7 @@ def patterns(package: str) -> Iterator[None]:
         frame = inspect.currentframe()
         caller = frame.f_back if frame is not None else None
         if caller is not None and str(caller.f_globals.get("__name__", "")).startswith(package):
-            return LaterPattern(pattern, flags)
+            return LazyPattern(pattern, flags)
         return compiled(pattern, flags)
 
     re.compile = compile_later

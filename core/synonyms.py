@@ -144,7 +144,7 @@ SHORTEST = 3
 """Minimum letters of a word shown to the user."""
 
 
-def others_for(name: str) -> tuple[str, ...]:
+def synonyms_of(name: str) -> tuple[str, ...]:
     """Return the synonyms of a native term as users write them: others_for("revolute") begins ("pin", "hinge",
     "pivot")."""
     words = next((others for own, others in _OTHERS if own == name), "").split()

@@ -28,7 +28,7 @@ if hasattr(vtkmodules, "find_lib_path") and hasattr(vtkmodules, "LIB_EXTS"):
     vtkmodules.find_lib_path = find_library
 
 
-def leave_out_numpy_habits() -> None:
+def skip_numpy_overrides() -> None:
     """Skip VTK's NumPy-like behaviour of arrays and data sets: it is loaded with the first libraries, takes a sixth of
     their time, and is not used by Kinetostat. Scripts that use VTK themselves may load it."""
     if hasattr(vtkmodules, "MODULE_MAPPER"):

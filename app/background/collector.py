@@ -14,7 +14,7 @@ PAUSE = 400
 """Milliseconds between two checks for garbage."""
 
 
-def keep_what_is_there() -> None:
+def freeze_existing_objects() -> None:
     """Exclude all existing objects from garbage collection. Called once the window exists: its modules and widgets are
     most of all objects and live until the end, and scanning them takes a tenth of a second."""
     gc.freeze()

@@ -18,7 +18,7 @@ LOOK_EVERY = 5
 Take = Callable[[Any], object]
 
 
-class Errands(QObject):
+class BackgroundQueue(QObject):
     """A queue of functions with one thread, started at the first function."""
 
     def __init__(self, name: str, parent: QObject | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, context, pose_options, read, reading_options, split_settings
 from app.cli.terminal import say
 from core.functions.function import Function
 from core.functions.options import (
@@ -68,7 +68,7 @@ def command_of(function: Function) -> click.Command:
         model = read(model_file, **reading).model
         symbols = next((option.id for option in function.options if isinstance(option, SymbolValues)), "")
         if symbols:
-            sets, more = known_sets(model, sets)
+            sets, more = split_settings(model, sets)
             options[symbols] = [*options.get(symbols, ()), *more]
         machine = context(model, sets, pose)
         return present(_called(function, machine, options), machine, as_json, output)

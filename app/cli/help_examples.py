@@ -53,7 +53,7 @@ EXAMPLES = {
 """Example lines without the program's name, by command or function."""
 
 
-def closing_of(name: str, called: str) -> str:
+def help_ending(name: str, called: str) -> str:
     """Return the end of the help text of the command or function `name`, invoked as `called`; a plain example line if
     none is listed."""
     lines = EXAMPLES.get(name, (f'{called} arm.kst --pose joint1="30 deg" --json',))

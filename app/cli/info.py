@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:
     """Show bodies, joints, degrees of freedom, mass and coordinates."""
     result = read(model_file, **reading)
-    facts = facts_of(context(result.model, sets, pose), model_file)
+    facts = machine_facts(context(result.model, sets, pose), model_file)
     facts["findings"] = len(result.findings)
     if as_json:
         say(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -31,13 +31,13 @@ def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[s
         _print_facts(facts)
 
 
-def facts_of(machine: Context, file: str) -> dict[str, Any]:
+def machine_facts(machine: Context, file: str) -> dict[str, Any]:
     """Return facts about a machine as data for JSON, in SI units."""
     from core.analysis.inverse_kinematics import at_limits
 
     model, mech = machine.model, machine.mech
     plain = model.expanded
-    masses = masses_of(machine)
+    masses = body_masses(machine)
     mass = sum(masses.values())
     center = mech.center_of_mass(machine.q) if 0.0 < mass < math.inf else None
     kinds: dict[str, int] = {}
@@ -84,7 +84,7 @@ def _finite_or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def masses_of(machine: Context) -> dict[str, float]:
+def body_masses(machine: Context) -> dict[str, float]:
     """Return the mass (kg) of every body by its name."""
     from core.functions.subjects.description import mass_properties
 

@@ -104,7 +104,7 @@ def read(
     )
 
 
-def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_settings(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split settings into (those of parameters and coordinates of the model, those of symbols that the model does not
     have)."""
     from core.analysis.sweep import coordinate_aliases

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.help_examples import CLOSING, closing_of
+from app.cli.help_examples import CLOSING, help_ending
 from app.cli.terminal import say
 from core.errors import KinetostatError, likely_meant
 from core.visible_text import visible
@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
         """Import and return the command of this name; None if there is none."""
         if name in COMMANDS:
             command: click.Command = importlib.import_module(f"{__package__}.{name}").command
-            command.epilog = closing_of(name, name)
+            command.epilog = help_ending(name, name)
             return command
         from core.functions import FUNCTIONS
 
@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
         from app.cli.function_command import command_of
 
         command = command_of(function)
-        command.epilog = closing_of(function.id, function.command)
+        command.epilog = help_ending(function.id, function.command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -191,9 +191,9 @@ def cli(arguments: list[str] | None = None) -> int:
     except ImportError as error:
         if os.environ.get("KINETOSTAT_DEBUG"):
             raise
-        from kinetostat import not_loaded
+        from kinetostat import import_error_message
 
-        say(f"Error: {not_loaded(error)}", err=True)
+        say(f"Error: {import_error_message(error)}", err=True)
         return 1
     except Exception as error:
         if os.environ.get("KINETOSTAT_DEBUG"):

@@ -14,11 +14,11 @@ def quantity(text: str, dimension: str, values: Mapping[str, float] | None = Non
     """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
     from app.widgets.quantities.quantity_text import Measure, SIUnits, read
     from core.model.formula.expression import evaluate, parse
-    from core.model.validation.units import misfit
+    from core.model.validation.units import wrong_dimension
 
     try:
         number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)
-        if isinstance(number, str) and (said := misfit(number, dimension)) is not None:
+        if isinstance(number, str) and (said := wrong_dimension(number, dimension)) is not None:
             raise KinetostatError(said[0], remedy=said[1])
         return float(evaluate(parse(number), values or {})) if isinstance(number, str) else float(number)
     except KinetostatError as error:

@@ -19,13 +19,13 @@ def register() -> None:
     if sys.platform == "win32":
         from app.cli.windows_association import associate
 
-        _print_lines(associate(starting_command(windowed=True)))
+        _print_lines(associate(start_command(windowed=True)))
     elif sys.platform == "darwin":
         raise _no_bundle_error()
     else:
         from app.cli.desktop_entry import write_entry
 
-        _print_lines(write_entry(starting_command()))
+        _print_lines(write_entry(start_command()))
 
 
 def unregister() -> None:
@@ -42,7 +42,7 @@ def unregister() -> None:
         _print_lines(remove_entry())
 
 
-def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
+def start_command(*, windowed: bool = False) -> tuple[str, ...]:
     """Return the words that start this installation from any folder; a file to open is appended to them.
 
     windowed : with the interpreter that opens no console, where there is one (Windows)
@@ -64,7 +64,7 @@ def _print_lines(lines: Sequence[str]) -> None:
 
 
 def _no_bundle_error() -> KinetostatError:
-    command = " ".join(f"'{word}'" for word in starting_command())
+    command = " ".join(f"'{word}'" for word in start_command())
     return KinetostatError(
         "macOS opens files only with application bundles, and Kinetostat is not one: nothing was changed.",
         remedy="In Automator, make an application that runs the shell script "

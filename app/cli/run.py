@@ -186,10 +186,10 @@ def _write_run(run: Any, output: str, names: list[str]) -> None:
 def _check_output(machine: Any, output: str | None, names: list[str]) -> None:
     """Check before a long run that the channels exist and that the file can be written. Raises KinetostatError."""
     from core.simulation.run.resampling import at_rest
-    from core.simulation.run.run_file import prove
+    from core.simulation.run.run_file import check_writable
 
     if output and output != STREAM:
-        prove(output)
+        check_writable(output)
     if names:
         list(at_rest(machine.mech, machine.q).table(names))
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
 from app.commands.element_edits import holder
-from app.document.connection_draft import pose_beside
+from app.document.connection_draft import free_pose_for_assembly
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.file_filters import every_pattern
 from app.document.session import Ref, Session
@@ -94,7 +94,7 @@ def bring(session: Session, path: str, messages: Messages | None = None) -> bool
         name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
         place = holder(session)
         new = assembly(session.model, name, path, parent="" if place == WORLD else place, trusted=session.trusted)
-        new = edits.change(new, "assemblies", name, pose=pose_beside(session, new.find("assemblies", name)))
+        new = edits.change(new, "assemblies", name, pose=free_pose_for_assembly(session, new.find("assemblies", name)))
     except KinetostatError as error:
         if messages is None or not offer(messages, error, again):
             session.message.emit("error", str(error))

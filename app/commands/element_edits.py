@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.document.connection_draft import at_rest_here, posed, poses
+from app.document.connection_draft import posed, poses, with_reference_pose_here
 from app.document.session import Ref, Session
 from app.widgets.fields.field_dialogs import DraftDialog
 from app.widgets.quantities.quantity_text import Units
@@ -77,7 +77,7 @@ def _joint_adder(session: Session) -> Callable[[Model, Joint], Model]:
         X_WC = known.get(joint.child, np.eye(4))
         X_PC = np.linalg.inv(X_WP) @ X_WC
         new = joined(model, dataclasses.replace(joint, a=posed(X_PC)))
-        return at_rest_here(session, new, joint.name)
+        return with_reference_pose_here(session, new, joint.name)
 
     return added
 

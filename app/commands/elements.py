@@ -23,10 +23,10 @@ from app.commands.element_edits import (
 )
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
-from app.widgets.fields.text_editors import FILTERS, as_named_in
+from app.widgets.fields.text_editors import FILTERS, stored_path
 from core.model import JOINT_KINDS, Mesh, Model
 from core.model.edits import edits, starters
-from core.synonyms import others_for
+from core.synonyms import synonyms_of
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -55,7 +55,7 @@ def add_mesh(bench: Workbench) -> None:
     start = str(session.folder or "")
     path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
     if path:
-        shape = Mesh(file=as_named_in(session.model.origin, path))
+        shape = Mesh(file=stored_path(session.model.origin, path))
 
         def edit(model: Model) -> Model:
             return edits.change(model, "bodies", ref.name, shapes=(*model.find("bodies", ref.name).shapes, shape))
@@ -101,7 +101,7 @@ def _link_command(kind: str) -> Command:
         context=("bodies", "frames", "chains"),
         section="link",
         help=f"Attach a new body to the selected one (or to the ground) by a {kind} joint.",
-        also=tuple(f"{word} link" for word in others_for(kind)),
+        also=tuple(f"{word} link" for word in synonyms_of(kind)),
     )
 
 

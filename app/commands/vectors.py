@@ -65,7 +65,7 @@ def _is_point_under_menu(bench: Workbench) -> bool:
     return bench.scenery.pointed is not None and ref is not None and ref.name in bench.session.mech.frame_names
 
 
-def whole_traces(bench: Workbench) -> None:
+def toggle_whole_paths(bench: Workbench) -> None:
     """Switch between drawing the paths of a run's points over the whole run and up to the playhead."""
     bench.settings.remember("traces/whole", not bench.settings.value("traces/whole", False))
 
@@ -166,7 +166,7 @@ COMMANDS = (
     Command(
         "view.trace_whole",
         "Whole path of a run",
-        whole_traces,
+        toggle_whole_paths,
         "View/Paths",
         icon="trace",
         checked=lambda w: bool(w.settings.value("traces/whole", False)),

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_title
-from app.playback.film_source import Filmed, film_source
+from app.playback.film_subject import Filmed, film_subject
 from app.preferences.icons import icon
 from app.runs.films import FilmSettings
 from app.widgets.label import Label
@@ -170,7 +170,7 @@ class FilmDialog(QDialog):
     @property
     def _source(self) -> Record | Filmed | None:
         """Return what to film: the open sequence of poses, else the current run."""
-        return film_source(self._bench.sequence, self._bench.session.runs)
+        return film_subject(self._bench.sequence, self._bench.session.runs)
 
     @property
     def chosen(self) -> FilmSettings:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import table
-from app.dialogs.searching import plain_words
+from app.dialogs.searching import normalised_search_text
 from app.dialogs.window_topics import drawing_keys, window_topics
 from core.functions import FUNCTIONS, Function
 from resources import Example, examples
@@ -128,7 +128,7 @@ class HelpDialog(QDialog):
 
     def _filter_topics(self, typed: str) -> None:
         """List only pages that contain all typed words; a page with them in its title is shown."""
-        words = plain_words(typed).split()
+        words = normalised_search_text(typed).split()
         heading: QListWidgetItem | None = None
         left: list[QListWidgetItem] = []
         for row in range(self.list.count()):
@@ -137,13 +137,13 @@ class HelpDialog(QDialog):
                 heading = item
                 item.setHidden(True)
                 continue
-            found = _contains_words(words, plain_words(" ".join(self._texts[topic])))
+            found = _contains_words(words, normalised_search_text(" ".join(self._texts[topic])))
             item.setHidden(not found)
             if found:
                 left.append(item)
                 if heading is not None:
                     heading.setHidden(False)
-        named = [item for item in left if _contains_words(words, plain_words(item.text()))]
+        named = [item for item in left if _contains_words(words, normalised_search_text(item.text()))]
         if left and self.list.currentItem() not in (named or left):
             self.list.setCurrentItem((named or left)[0])
 

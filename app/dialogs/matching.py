@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from app.dialogs.searching import plain_words
+from app.dialogs.searching import normalised_search_text
 
 EXACT, BEGUN, WORD, PARTS, ALIKE = 1000.0, 800.0, 600.0, 400.0, 200.0
 """Scores of a text that equals the typed text, begins with it as whole words, has a word beginning with it, has words
@@ -25,13 +25,13 @@ STEM = 4
 def score(typed: str, text: str) -> float | None:
     """Return how well typed letters match a text: higher is better, None for no match. Letters merely scattered through
     the text in order do not match: "contact" does not match "Exciting motion"."""
-    plain, words = plain_words(typed), words_of(text)
+    plain, words = normalised_search_text(typed), words_of(text)
     if not plain:
         return 0.0
     together, joined = plain.replace(" ", ""), "".join(words)
     typed_words = plain.split()
     if together == joined:
-        points = EXACT + (plain == plain_words(text))
+        points = EXACT + (plain == normalised_search_text(text))
     elif words[: len(typed_words)] == typed_words:
         points = BEGUN
     elif any("".join(words[k:]).startswith(together) for k in range(len(words))):
@@ -49,7 +49,7 @@ def score(typed: str, text: str) -> float | None:
 def words_of(text: str) -> list[str]:
     """Split a text into lower-case words; a capital inside a word starts a new one ("SimPlot": sim, plot)."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-    return re.findall(r"\w+", plain_words(parted))
+    return re.findall(r"\w+", normalised_search_text(parted))
 
 
 def _matches_beginning_or_slip(typed: str, words: list[str]) -> bool:
@@ -69,7 +69,7 @@ def _differs_by_slip(typed: str, word: str) -> bool:
 def _abbreviates(letters: str, text: str) -> bool:
     """Return True if letters are the initials of a text's words, or beginnings of some of its words, in order ("fk":
     forward kinematics, "expic": export picture)."""
-    initials = "".join(word[0] for word in re.findall(r"\w+", plain_words(text)))
+    initials = "".join(word[0] for word in re.findall(r"\w+", normalised_search_text(text)))
     return letters == initials or _are_word_beginnings(letters, words_of(text))
 
 

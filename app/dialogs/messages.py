@@ -129,7 +129,7 @@ class MessageCard(QFrame):
         if not self._buttons:
             self.dismiss()
 
-    def outdate_error(self, *_: object) -> None:
+    def hide_outdated_error(self, *_: object) -> None:
         """Hide an error once another action has succeeded. An error reported within the same event stays."""
         if not self._fresh.isActive() and self.log and self.log[-1].severity == "error":
             self.outdate()

@@ -20,8 +20,8 @@ from core.model.formula.numerals import vector_without_noise, without_noise
 from core.model.matrix_pose import pose_of
 from core.multibody.number_reader import Numbers
 from viz.drawlist.junction_items import guesses, in_balance
-from viz.drawlist.landmarks import landmarks
 from viz.drawlist.sensor_readings import Readings, in_si
+from viz.drawlist.snap_points import snap_points
 from viz.placement import inverse, numbers, unit
 
 Array = NDArray[np.float64]
@@ -158,10 +158,10 @@ def landmarks_of(session: Session, body: str) -> Array:
     if found is None:
         return np.zeros((0, 3))
     X_WB = poses(session)[body]
-    return np.asarray(landmarks(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
+    return np.asarray(snap_points(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
 
 
-def pose_beside(session: Session, made: SubAssembly) -> Pose:
+def free_pose_for_assembly(session: Session, made: SubAssembly) -> Pose:
     """Return the pose of a new sub-assembly on the ground: next to those of the same file, across their longest side;
     else the pose given in its file."""
     twins = [each for each in session.model.assemblies if (each.file, each.parent) == (made.file, made.parent)]
@@ -181,10 +181,10 @@ def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Jo
     """Return the model with a joint between two points. If the joint closes a loop, the present pose becomes the
     reference configuration of the loop's joints, so that the file opens as it was built."""
     new = joined(model, place_joint(session, picks, joint))
-    return at_rest_here(session, new, joint.name)
+    return with_reference_pose_here(session, new, joint.name)
 
 
-def at_rest_here(session: Session, model: Model, joint: str) -> Model:
+def with_reference_pose_here(session: Session, model: Model, joint: str) -> Model:
     """Return the model with the present pose as the reference configuration of the loop through a joint; unchanged if
     the joint closes no loop.
 

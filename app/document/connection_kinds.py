@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.document.connection_draft import Pick, surroundings, turning_axis
-from app.document.joining import joined_here
+from app.document.joining import with_joint_here
 from app.document.session import Ref, Session
 from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
@@ -15,7 +15,7 @@ from core.later import dataclass
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections
 from core.model.edits import edits
 from core.model.fields import Element
-from core.synonyms import others_for
+from core.synonyms import synonyms_of
 from viz.drawlist.elements import look_of
 
 Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
@@ -40,14 +40,14 @@ class Connection:
     help: str
     joint: str = ""
     """The kind of joint, if the element is a joint: its two points then may be brought together."""
-    own_frames: bool = False
+    makes_own_frames: bool = False
     """True if the element creates its own frames: picks then refer to the bodies themselves."""
     also: tuple[str, ...] = ()
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
         """Add the element as one undo step and select it; returns False, with an error message shown, if that fails."""
         model = session.model
-        picks = tuple(pick.on_body for pick in picks) if self.own_frames else picks
+        picks = tuple(pick.on_body for pick in picks) if self.makes_own_frames else picks
         try:
             for pick in picks:
                 model = edits.add(model, pick.frame) if pick.frame is not None else model
@@ -91,7 +91,7 @@ def _sensor_maker(kind: str) -> Make:
 
 
 def _joint(kind: str) -> Make:
-    return lambda session, model, picks: joined_here(session, model, kind, picks)
+    return lambda session, model, picks: with_joint_here(session, model, kind, picks)
 
 
 _TWO = ("point", "point")
@@ -282,8 +282,8 @@ _JOINTS = tuple(
         _joint(kind),
         f"Connect two bodies by a {kind} joint: bring two points together, or join them where they are.",
         joint=kind,
-        own_frames=True,
-        also=others_for(kind),
+        makes_own_frames=True,
+        also=synonyms_of(kind),
     )
     for kind, info in JOINT_KINDS.items()
 )

@@ -39,11 +39,11 @@ class HandFreedom:
     def _free_speeds(self) -> NDArray[np.bool_]:
         state = self._session.state
         if self._of is not state:
-            self._of, self._free = state, free_speeds(self._session)
+            self._of, self._free = state, free_speed_mask(self._session)
         return self._free
 
 
-def free_speeds(session: Session, without_drivers: bool = False, locks: bool = True) -> NDArray[np.bool_]:
+def free_speed_mask(session: Session, without_drivers: bool = False, locks: bool = True) -> NDArray[np.bool_]:
     """Return (nv,) True for each speed that can be nonzero in the present pose; locks : treat locked bodies
     as fixed."""
     mech = session.hands if locks else session.mech
@@ -69,11 +69,11 @@ def held_by(session: Session, joint: str) -> str:
         at = session.mech.joint_v(joint)
     except ModelError:
         return ""
-    if at.start == at.stop or free_speeds(session)[at].any():
+    if at.start == at.stop or free_speed_mask(session)[at].any():
         return ""
-    if free_speeds(session, locks=False)[at].any():
+    if free_speed_mask(session, locks=False)[at].any():
         return f"Locked parts hold {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
-    if free_speeds(session, without_drivers=True, locks=False)[at].any():
+    if free_speed_mask(session, without_drivers=True, locks=False)[at].any():
         names = [each.name for each in session.model.expanded.drivers]
         some = f"drivers {listed(names)} hold" if len(names) > 1 else f"driver {names[0]} holds"
         return f"The {some} {joint}: it moves when the machine runs."

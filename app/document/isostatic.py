@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.background.jobs import Jobs
-from app.document.mobility import standing_mobility
+from app.document.mobility import mobility_of_session
 from app.document.session import Session
 from core.errors import KinetostatError
 from core.traces.compiled import Compiled
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def proposed(session: Session) -> Mobility | None:
     """Return the mobility of the open model if it includes a proposal to make it isostatic; else None."""
-    found = standing_mobility(session).of(session.model)
+    found = mobility_of_session(session).of(session.model)
     return found if found is not None and found.proposal else None
 
 

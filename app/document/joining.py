@@ -112,14 +112,14 @@ def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool
     return tuple(found)
 
 
-def joined_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ...]) -> Model:
+def with_joint_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ...]) -> Model:
     """Return the model with a joint at the first picked point, placed so that nothing moves."""
     parent, child = carrying(session, picks)
     return connected(session, model, picks, starters.connection(model, kind, parent.name, child.name))
 
 
 def _joined_here_outcome(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
-    model = joined_here(session, session.model, kind, picks)
+    model = with_joint_here(session, session.model, kind, picks)
     mech, q = _carried_coordinates(session, model)
     return Outcome("here", "Join here", model, mech, q, _new_joint_name(session, model))
 
@@ -136,7 +136,7 @@ def _assembled_outcome(session: Session, kind: str, picks: tuple[Pick, ...], fli
     still = _fixed_joints(session, mech, parent, child)
     q = _with_former_values(session, mech, q, still)
     left = ""
-    hands = Mechanism(held(model, mech, session.standing_locked)) if session.locked else mech
+    hands = Mechanism(held(model, mech, session.poses_of_locked_bodies)) if session.locked else mech
     try:
         q = np.asarray(hands.assemble(q, fixed=still))
     except AssemblyError as error:
@@ -344,7 +344,7 @@ def _joint_with_frames(session: Session, kind: str, picks: tuple[Pick, ...], fli
         joint = dataclasses.replace(joint, axis=vector_without_noise(along_a))
     X_Wa, X_Wb = np.eye(4), np.eye(4)
     X_Wa[:3, 3], X_Wb[:3, 3] = parent.place, child.place
-    X_Wb[:3, :3] = smallest_turn(along_a, along_b)
+    X_Wb[:3, :3] = smallest_rotation(along_a, along_b)
     a, b = posed(inverse(known[parent.name]) @ X_Wa), posed(inverse(known[child.name]) @ X_Wb)
     return dataclasses.replace(joint, a=a, b=b), parent, child
 
@@ -369,7 +369,7 @@ def directions(session: Session, kind: str, first: Pick, second: Pick, flipped: 
     return sense * a, (-sense if flipped else sense) * b
 
 
-def smallest_turn(start: Array, end: Array) -> Array:
+def smallest_rotation(start: Array, end: Array) -> Array:
     """Return the rotation (3, 3) by the smallest angle that takes one unit vector (3,) to another."""
     cross, cosine = np.cross(start, end), float(start @ end)
     if float(np.linalg.norm(cross)) < PARALLEL:

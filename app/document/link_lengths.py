@@ -9,13 +9,13 @@ import numpy as np
 
 from app.document.revision import Array, posed
 from app.document.session import Session
-from core.constraints.rest_position import rest_moves
+from core.constraints.rest_position import rest_deviations
 from core.errors import ModelError
 from core.linkage.closing import as_drawn, coordinates_at
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.edits import edits
-from core.model.edits.lengths import Formulas, ends_of, length_of, link_length
+from core.model.edits.lengths import Formulas, length_of, link_ends, link_length
 from core.model.fields import Value
 
 HALVINGS = 14
@@ -70,7 +70,7 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
 
 def _with_rests_closed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
     """Return the model with its reference configurations, which were closed before, closed again for the new length."""
-    if not mech.constrained or rest_moves(before.compiled):
+    if not mech.constrained or rest_deviations(before.compiled):
         return new
     stated = {joint.name for joint in new.joints if joint.rest}
     stands = coordinates_at(mech, np.asarray(mech.rest(), dtype=float))
@@ -136,4 +136,4 @@ def _closure_residual(mech: Mechanism, q: Array, p: Mapping[str, float]) -> floa
 
 def has_length(model: Model, body: str) -> bool:
     """Return True if a body of the document itself has two joints at different positions, or a joint and a tip."""
-    return any(each.name == body for each in model.bodies) and ends_of(model, body) is not None
+    return any(each.name == body for each in model.bodies) and link_ends(model, body) is not None

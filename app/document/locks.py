@@ -43,7 +43,7 @@ def places(mech: Mechanism, q: Array, p: Mapping[str, float], bodies: Collection
     return found
 
 
-def moved_part(before: Places, after: Places, names: Mapping[str, str]) -> str:
+def first_moved_part(before: Places, after: Places, names: Mapping[str, str]) -> str:
     """Return the first body that moved, as a whole or at one of its frames; "" if all stay.
 
     names : those of before → those of after
@@ -56,7 +56,7 @@ def moved_part(before: Places, after: Places, names: Mapping[str, str]) -> str:
     return ""
 
 
-def names_after(old: Model, new: Model, locked: Collection[str]) -> dict[str, str]:
+def names_after_edit(old: Model, new: Model, locked: Collection[str]) -> dict[str, str]:
     """Return the names of locked bodies after an edit, by their old names; deleted bodies are left out."""
     found = {name: successor(old, new, Ref("bodies", name)) for name in sorted(locked)}
     return {name: ref.name for name, ref in found.items() if ref is not None}

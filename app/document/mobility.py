@@ -20,14 +20,14 @@ from core.mobility.findings import examined
 from core.mobility.mobility import Mobility
 from core.model import WORDS, Finding, Model
 from core.traces.compiled import Compiled
-from viz.scene.prefetch import prepare_movement
+from viz.scene.prefetch import prepare_motion_meshes
 
 PAUSE_MS = 350
 """Pause in ms after an edit before the machine is analysed."""
 LOOK_EVERY = 40
 """Milliseconds between two checks of the thread."""
 
-_known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Session, ModelMobility] = weakref.WeakKeyDictionary()
 
 
 class _Analysis:
@@ -58,10 +58,10 @@ def make_ready(mech: Mechanism) -> None:
 
             closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))
-    prepare_movement(mech.model)
+    prepare_motion_meshes(mech.model)
 
 
-class StandingMobility(QObject):
+class ModelMobility(QObject):
     """`mobility` and `findings` of the last model analysed; emits `ready` when they change."""
 
     ready = Signal()
@@ -119,22 +119,22 @@ class StandingMobility(QObject):
         self._report_open_loop(session)
 
     @property
-    def open_at(self) -> str:
+    def open_loop_reason(self) -> str:
         """Return why the machine's loops do not close; '' if they do."""
         found = self._found[0] if self._found and self.mobility is None else None
         return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
 
     def _report_open_loop(self, session: Session) -> None:
         """Report once that an edit or a file left a loop open."""
-        words = self.open_at
+        words = self.open_loop_reason
         if words and words != self._message:
             session.message.emit("warning", words)
         self._message = words
 
 
-def standing_mobility(session: Session) -> StandingMobility:
+def mobility_of_session(session: Session) -> ModelMobility:
     """Return the mobility analysis attached to a session."""
     found = _known.get(session)
     if found is None:
-        found = _known[session] = StandingMobility(session)
+        found = _known[session] = ModelMobility(session)
     return found

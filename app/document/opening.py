@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.background.errands import Errands
+from app.background.errands import BackgroundQueue
 from app.document.kept import companion
 from app.document.kept.companion import Kept
 from app.document.kept.seen_files import Seen, Sources
@@ -49,7 +49,7 @@ class Opening(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.errands = Errands("opening", self)
+        self.errands = BackgroundQueue("opening", self)
         self._number = 0
         self._wanted: int | None = None
 

@@ -55,12 +55,12 @@ def same(before: Context, now: Context, reads: str) -> bool:
 # ----------------------------------------------------------------------------------- words
 
 
-def machine_words(model: Model) -> str:
+def machine_description(model: Model) -> str:
     """Return the name of a machine."""
     return model.name or UNTITLED
 
 
-def pose_words(asked: Asked, reads: str, settings: Settings, most: int = MOST) -> str:
+def pose_description(asked: Asked, reads: str, settings: Settings, most: int = MOST) -> str:
     """Describe the pose and the parameter values that differ from the document's: "crank = 40°", "at rest", "t = 1.2 s
     of run 2"; "" if neither affects the result."""
     context = asked.context
@@ -167,7 +167,7 @@ def _moved(before: Context, now: Context) -> list[str]:
 # ----------------------------------------------------------------------------------- asking again
 
 
-def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
+def options_for_repeat(function: str, asked: Asked, model: Model) -> dict[str, Any]:
     """Return the options for repeating a function on the machine as it is now, with elements under their
     present names."""
     names = {old: new for _, old, new in _renamed_elements(asked.context.model, model)}

@@ -113,9 +113,9 @@ def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism
     them."""
     if new.model is old.model:
         return new
-    from core.constraints.carried_pose import carried_pose, same_tree
+    from core.constraints.carried_pose import carried_pose, has_same_tree
 
-    if same_tree(before.compiled, mech.compiled):
+    if has_same_tree(before.compiled, mech.compiled):
         return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
     q = carried_pose(before.compiled, q, mech.compiled, renamed_joints(old.model, new.model))
     return replace(new, pose=pose_of(mech, q))

@@ -18,7 +18,7 @@ from app.background.signals import Signal
 from app.document.history import History
 from app.document.kept.saving import saved
 from app.document.kept.seen_files import Sources
-from app.document.locks import held, moved_part, names_after, places, released, stays
+from app.document.locks import first_moved_part, held, names_after_edit, places, released, stays
 from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
 from app.document.run_tree import Runs
 from app.document.shown_pose import Moment, Shown
@@ -80,7 +80,7 @@ class Session:
         """What the machine did, and the playhead."""
         self.selection: Ref | None = None
         self.hover: Ref | None = None
-        self.spoken_of: tuple[Ref, ...] = ()
+        self.pointed_out_refs: tuple[Ref, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._shown = self._committed_pose()
         self._hands: tuple[State, Mechanism] | None = None
@@ -191,15 +191,15 @@ class Session:
         return self._hands[1]
 
     def _held(self, model: Model) -> Model:
-        return held(model, self.mech, self.standing_locked)
+        return held(model, self.mech, self.poses_of_locked_bodies)
 
     @property
-    def standing_locked(self) -> dict[str, Array]:
+    def poses_of_locked_bodies(self) -> dict[str, Array]:
         """Return the poses (4, 4) of locked bodies, by name."""
         X = self.mech.frame
         return {name: np.asarray(X(self.edited_pose, name, p=self._shown.values)) for name in sorted(self.locked)}
 
-    def keeping_locks(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
+    def with_locks_kept(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
         """Wrap an edit so that loops close again with locked bodies in place."""
 
         def kept(model: Model) -> Model:
@@ -215,7 +215,7 @@ class Session:
         if locked != self.locked:
             self._push(dataclasses.replace(self.state, locked=locked, label=f"{'Lock' if on else 'Unlock'} {body}"))
 
-    def put_locks(self, bodies: Iterable[str]) -> None:
+    def restore_locks(self, bodies: Iterable[str]) -> None:
         """Restore the locks saved with the document when it is opened."""
         locked = frozenset(name for name in bodies if exists(self.model, Ref("bodies", name)))
         old, new = self.state, dataclasses.replace(self.state, locked=locked)
@@ -228,18 +228,18 @@ class Session:
         if not self.locked:
             return ""
         standing = places(self.mech, self._shown.edited, self._shown.values, self.locked)
-        return moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
+        return first_moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
 
     def _state_keeping_locks(self, old: State, new: State, mech: Mechanism) -> State:
         """Return the new state with the locks under their present names; raises ModelError if it would move a locked
         part."""
         if not old.locked or new.locked != old.locked:
             return new
-        names = names_after(old.model, new.model, old.locked)
+        names = names_after_edit(old.model, new.model, old.locked)
         before = places(self.mech, self.edited_pose, self._shown.values, old.locked)
         values = new.model.values()
         after = places(mech, posed(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values())
-        if moved := moved_part(before, after, names):
+        if moved := first_moved_part(before, after, names):
             raise stays(moved)
         return dataclasses.replace(new, locked=frozenset(names.values()))
 
@@ -415,7 +415,7 @@ class Session:
     ) -> bool:
         """Replace the model by the file's new content as one undo step."""
         self.cancel()
-        locked = frozenset(names_after(self.model, model, self.locked).values())
+        locked = frozenset(names_after_edit(self.model, model, self.locked).values())
         new = dataclasses.replace(self.state, model=model, label=label, selection=None, locked=locked, step=None)
         other = sources is not NOWHERE and sources.files[1:] != self.sources.files[1:]  # meshes, tables: same model
         if (other or model != self.model) and not self._show(
@@ -473,7 +473,7 @@ class Session:
         if ref != self.selection:
             self.selection = ref
             self.selected.emit(ref)
-            if ref not in self.spoken_of:
+            if ref not in self.pointed_out_refs:
                 self.point_out(())
 
     def point_at(self, ref: Ref | None) -> None:
@@ -485,8 +485,8 @@ class Session:
     def point_out(self, refs: Iterable[Ref]) -> None:
         """Highlight elements that a text refers to (none: nothing); missing elements are left out."""
         known = tuple(ref for ref in refs if exists(self.model, ref))
-        if known != self.spoken_of:
-            self.spoken_of = known
+        if known != self.pointed_out_refs:
+            self.pointed_out_refs = known
             self.pointed_out.emit(known)
 
     # ------------------------------------------------------------------------------- inside
@@ -530,7 +530,7 @@ class Session:
         self.changed.emit(old, new)
         if self.selection != gone:
             self.selected.emit(self.selection)
-        self.point_out(self.spoken_of)
+        self.point_out(self.pointed_out_refs)
         self.saved_changed.emit()
         self.moved.emit()
         return True

@@ -86,7 +86,7 @@ class Grid:
         self.unfolded.clear()
         self._name()
 
-    def spell_out(self) -> None:
+    def write_in_full(self) -> None:
         """Show entries without names for subexpressions."""
         self._making = self._names = None
         self.meaning, self.definitions = {}, []

@@ -178,7 +178,7 @@ class FormulasView(QAbstractScrollArea):
 
     def name_subexpressions(self, named: bool) -> None:
         """Write entries with names for common subexpressions, or in full."""
-        self.grid.name_subexpressions() if named else self.grid.spell_out()
+        self.grid.name_subexpressions() if named else self.grid.write_in_full()
         self._begin()
 
     def mark(self, symbols: Collection[str], labels: Collection[str] = ()) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, 
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.background.errands import Errands
+from app.background.errands import BackgroundQueue
 from core.functions.results import Matrix
 from core.functions.text import number
 
@@ -37,7 +37,7 @@ class Formulas(QObject):
         super().__init__()
         self._svg: dict[str, str] = {}
         self._waiting: set[str] = set()
-        self._errands = Errands("setting formulas", self)
+        self._errands = BackgroundQueue("setting formulas", self)
 
     def svg(self, latex: str) -> str | None:
         """Return the SVG text ('' if the formula cannot be typeset); None while it is being made."""

@@ -60,7 +60,7 @@ class Strip(Protocol):
         ...
 
 
-class RunStrip:
+class RunPlayback:
     """The current run of a session."""
 
     def __init__(self, runs: Runs) -> None:
@@ -117,7 +117,7 @@ class Player(QObject):
 
     def __init__(self, runs: Runs, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runs = RunStrip(runs)
+        self._runs = RunPlayback(runs)
         self._other: Strip | None = None
         self.speed = 1.0
         """Shown time per real time."""

@@ -31,22 +31,22 @@ GRIP = 4.0
 """Distance within which a click snaps to a change of state, pixels."""
 
 
-class ModeLane(NamedTuple):
+class StateLane(NamedTuple):
     """States over time of a joint's friction, stop or limit."""
 
     name: str
     stretches: tuple[Stretch, ...]
 
     @property
-    def is_quiet(self) -> bool:
+    def has_no_events(self) -> bool:
         """True if all states are ordinary ones without a colour."""
         return not any(each.word in OF_MODES for each in self.stretches)
 
 
-def lanes_of(run: Run) -> tuple[ModeLane, ...]:
+def lanes_of(run: Run) -> tuple[StateLane, ...]:
     """Return the lanes of a run, those with events first."""
-    found = (ModeLane(*each) for each in run.computed_channels.modes.stretches.items())
-    return tuple(sorted(found, key=lambda lane: lane.is_quiet))
+    found = (StateLane(*each) for each in run.computed_channels.modes.stretches.items())
+    return tuple(sorted(found, key=lambda lane: lane.has_no_events))
 
 
 class ModeLanes(QWidget):
@@ -57,7 +57,7 @@ class ModeLanes(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._lanes: tuple[ModeLane, ...] = ()
+        self._lanes: tuple[StateLane, ...] = ()
         self._of: Run | None = None
         self.ends = (0.0, 1.0)
         self.share = 0.0
@@ -79,11 +79,11 @@ class ModeLanes(QWidget):
         self.update()
 
     @property
-    def shown(self) -> tuple[ModeLane, ...]:
+    def shown(self) -> tuple[StateLane, ...]:
         """Return the visible lanes; while collapsed, a few of those with events."""
         if not self.folded:
             return self._lanes[:MOST]
-        return tuple(lane for lane in self._lanes if not lane.is_quiet)[:FEW]
+        return tuple(lane for lane in self._lanes if not lane.has_no_events)[:FEW]
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -149,18 +149,20 @@ class ModeLanes(QWidget):
             painter.drawText(QRectF(x + 11.0, y, wide + 2.0, LEGEND), Qt.AlignmentFlag.AlignVCenter, word)
             x += wide + 24.0
         painter.setPen(QColor(colors.accent))
-        painter.drawText(self.fold_place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.fold_words)
+        painter.drawText(
+            self.fold_link_rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.fold_link_text
+        )
 
     @property
-    def fold_words(self) -> str:
+    def fold_link_text(self) -> str:
         """Return the text of the link that collapses or expands the lanes."""
         hidden = len(self._lanes) - len(self.shown)
         if self.folded:
             return f"{hidden} more" if hidden else ""
-        return "fewer" if len(self._lanes) > FEW or any(lane.is_quiet for lane in self._lanes) else ""
+        return "fewer" if len(self._lanes) > FEW or any(lane.has_no_events for lane in self._lanes) else ""
 
     @property
-    def fold_place(self) -> QRectF:
+    def fold_link_rect(self) -> QRectF:
         """Return the rectangle of the collapse link, below the names."""
         return QRectF(4.0, HEIGHT * len(self.shown), max(self.track[0] - 12.0, 0.0), LEGEND)
 
@@ -171,7 +173,7 @@ class ModeLanes(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         at = event.position()
-        if self.fold_words and self.fold_place.contains(at):
+        if self.fold_link_text and self.fold_link_rect.contains(at):
             self.fold(not self.folded)
         elif at.y() < HEIGHT * len(self.shown):
             self.sought.emit(self._time(at))
@@ -179,7 +181,7 @@ class ModeLanes(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move the playhead while dragging; over a lane the cursor shows that it can be clicked."""
         at = event.position()
-        inside = at.y() < HEIGHT * len(self.shown) or (bool(self.fold_words) and self.fold_place.contains(at))
+        inside = at.y() < HEIGHT * len(self.shown) or (bool(self.fold_link_text) and self.fold_link_rect.contains(at))
         self.setCursor(Qt.CursorShape.PointingHandCursor if inside else Qt.CursorShape.ArrowCursor)
         if event.buttons() & Qt.MouseButton.LeftButton and at.y() < HEIGHT * len(self.shown):
             self.sought.emit(self._time(at))

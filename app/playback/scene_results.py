@@ -69,7 +69,7 @@ class SceneResults:
         if sequence is not None and sequence.poses is not None:
             self._open(sequence.poses, sequence.field, card)
 
-    def keep_following(self, follows: Callable[[int], bool]) -> None:
+    def keep_if_live(self, follows: Callable[[int], bool]) -> None:
         """Make an ellipsoid disappear with the next movement once its card is no longer updated live."""
         if self._card and not follows(self._card):
             self._card = 0
@@ -195,7 +195,7 @@ class SceneResults:
         elif not self._following:
             whole = self._view_of_all(view.scene.view)
             if whole is None:
-                view.viewpoint.keep_in_view()
+                view.viewpoint.move_back_to_fit()
             elif not camera.sees(view.viewpoint.goal, view.scene.size, self._bounds_of_all()):
                 view.viewpoint.fly_to(whole)
         self._trip = (before, view.viewpoint.goal) if view.viewpoint.goal != before else None
@@ -216,7 +216,7 @@ class SceneResults:
                 view.viewpoint.goal, azimuth=before.azimuth, elevation=before.elevation, parallel=before.parallel
             )
             view.viewpoint.look(back)  # at once: a flight would lead on to the flat picture
-            view.viewpoint.fit_at_once()
+            view.viewpoint.fit_next_picture()
 
     def _look_flat(self, side: str) -> None:
         """View a planar arm as a drawing from this side; "": keep the user's view."""

@@ -102,7 +102,7 @@ def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
     if name in run.channels:
         return []
     try:
-        found = list(bare_numbers(parse(name), run.computed_channels.of_name_in_formulas))
+        found = list(bare_numbers(parse(name), run.computed_channels.name_dimension))
     except ExpressionError:
         return []
     notes = []

@@ -324,7 +324,7 @@ class Chart(QFrame):
         self.item.showGrid(x=True, y=len(self.axes.units) == 1, alpha=0.28)
         return font
 
-    def thicken(self, width: float = 1.0) -> None:
+    def set_line_width(self, width: float = 1.0) -> None:
         """Draw the curves this many pixels wide; on paper a printer's pixel would be too thin."""
         for curve in self.curves:
             if curve.words:

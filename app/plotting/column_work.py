@@ -77,7 +77,7 @@ class _WorkQueue:
             return key, self._wanted.pop(key)
 
 
-class ColumnWork(QObject):
+class BackgroundColumns(QObject):
     """Background worker for the slow computations of a `Series`. Emits `came` when work is finished that was not yet
     acknowledged."""
 
@@ -104,10 +104,10 @@ class ColumnWork(QObject):
 
     @property
     def news(self) -> bool:
-        """True if work was finished since the last `take_note`."""
+        """True if work was finished since the last `acknowledge`."""
         return self._pile.done != self._noted
 
-    def take_note(self) -> None:
+    def acknowledge(self) -> None:
         """Acknowledge the work finished so far."""
         self._noted = self._pile.done
 

@@ -58,7 +58,7 @@ class Curve:
     """State names of a state channel, indexed by y."""
 
     @property
-    def said_unit(self) -> str:
+    def unit_label(self) -> str:
         """Return the unit to show with a value; state channels have none."""
         return "" if self.words else self.unit
 

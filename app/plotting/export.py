@@ -69,7 +69,7 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
         for line in heads:
             line.setVisible(False)
         chart.paint(colors)
-        chart.thicken(STROKE * painter.transform().m11())
+        chart.set_line_width(STROKE * painter.transform().m11())
         try:
             place = QRectF(0.0, top, chart.view.width(), chart.view.height())
             with chart.cut():
@@ -77,7 +77,7 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
             _draw_title(painter, chart, colors, top)
         finally:
             chart.paint(own)
-            chart.thicken()
+            chart.set_line_width()
             for line in heads:
                 line.setVisible(True)
         top += chart.view.height()
@@ -105,7 +105,7 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
         painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
         painter.setPen(QColor(colors.text))
-        name = f"{curve.label}, {curve.unit}" if units and curve.said_unit else curve.label
+        name = f"{curve.label}, {curve.unit}" if units and curve.unit_label else curve.label
         words = f"{name} · {curve.run}" if many else name
         text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room - 36.0)
         painter.drawText(QRectF(x + 26.0, y - LINE / 2, room - 30.0, LINE), Qt.AlignmentFlag.AlignVCenter, text)
@@ -189,7 +189,7 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
             if not chart.plot.over_time and any(c.key[0] == number for c in _named_curves(chart))
         }
         columns += [(_column_heading(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
-        columns += [(_column_heading(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
+        columns += [(_column_heading(name, c.unit_label, tail), shown_column(c)) for name, c in own.items()]
     return _rows(columns, separator)
 
 

@@ -84,10 +84,10 @@ class _CurveRow(QFrame):
         if self.name.text() != curve.label:
             self.name.setText(curve.label)
         self.value.setText("")
-        texts, advance = curve.words or (f"{WIDEST} {curve.said_unit}",), self.value.fontMetrics().horizontalAdvance
+        texts, advance = curve.words or (f"{WIDEST} {curve.unit_label}",), self.value.fontMetrics().horizontalAdvance
         self.value.setMinimumWidth(max(map(advance, texts)))
         self._name_run(curve.run if many_runs else "")
-        self._about = f"{curve.label} of {curve.run}" + (f", {curve.said_unit}" if curve.said_unit else "")
+        self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit_label}" if curve.unit_label else "")
         self.setToolTip(as_tip(self._about))
 
     def _name_run(self, name: str) -> None:
@@ -237,4 +237,4 @@ def _value_text(curve: Curve, time: float | None, pair: tuple[float, float] | No
         return f"Δ {shown_number(ends[1][1] - ends[0][1])} {curve.unit}".rstrip()
     found = curve.at(time) if time is not None else None
     gap = "" if curve.unit.startswith("°") else "\u202f"
-    return f"{shown_value(curve, found[1])}{gap}{curve.said_unit}".rstrip() if found is not None else "–"
+    return f"{shown_value(curve, found[1])}{gap}{curve.unit_label}".rstrip() if found is not None else "–"

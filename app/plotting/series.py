@@ -16,12 +16,12 @@ from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.simulation.run.channels import suffixes
-from core.simulation.run.energy_ledger import sums_up
+from core.simulation.run.energy_ledger import needs_whole_run
 from core.simulation.run.growing_rows import BLOCK, GrowingRows, blocks
 from core.simulation.run.growing_run import part
 from core.simulation.run.long_channels import continued
 from core.simulation.run.run import Run
-from core.simulation.run.undefined_values import undefined_words
+from core.simulation.run.undefined_values import explain_undefined
 
 Array = NDArray[np.float64]
 Factors = tuple[float, float]
@@ -51,7 +51,7 @@ def column(run: Run, name: str) -> Array:
 
 def words_of(run: Run, name: str) -> tuple[str, ...]:
     """Return the state names of a state channel; () for a numeric one."""
-    return run.computed_channels.modes.of_words.get(name, ())
+    return run.computed_channels.modes.word_channels.get(name, ())
 
 
 def expanded(run: Run, name: str) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def is_stored(run: Run, name: str) -> bool:
     return False
 
 
-def grown_from(new: Run, old: Run) -> bool:
+def is_extension_of(new: Run, old: Run) -> bool:
     """Return True if a run is another one with samples appended."""
     m = len(old.time)
     return (
@@ -125,7 +125,7 @@ class Pair(NamedTuple):
     shown: Shown | None = None
 
 
-class Desk(Protocol):
+class BackgroundDesk(Protocol):
     """Protocol of a background worker that keeps the newest request for each key."""
 
     def want(self, key: Hashable, work: Callable[[], object]) -> None: ...
@@ -138,7 +138,7 @@ class Series:
     done, there is what was computed before.
     """
 
-    def __init__(self, desk: Desk | None = None) -> None:
+    def __init__(self, desk: BackgroundDesk | None = None) -> None:
         self._desk = desk
         self._columns: dict[tuple[int, str], Column] = {}
         self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
@@ -184,7 +184,7 @@ class Series:
             if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
                 of, words = self._voids.get((record.id, name), (None, ""))
                 if of is not pair.run:
-                    words = undefined_words(pair.run, name)
+                    words = explain_undefined(pair.run, name)
                     self._voids[record.id, name] = pair.run, words
                 return words
         return ""
@@ -201,7 +201,7 @@ class Series:
         before = self._columns.get(key)
         if before is not None and before.run is run:
             return before
-        if before is None or is_stored(run, key[1]) or sums_up(key[1]) or not grown_from(run, before.run):
+        if before is None or is_stored(run, key[1]) or needs_whole_run(key[1]) or not is_extension_of(run, before.run):
             memory = GrowingRows(column(run, key[1]))
         else:
             memory, known = before.memory, len(before.rows)
@@ -228,7 +228,7 @@ class Series:
         if len(up) <= LONG or not (x in TIMES or _is_increasing(across)):
             return Shown(across, up, None)
         run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
-        known = run is not None and factor == factors[1] and grown_from(pair.run, run)
+        known = run is not None and factor == factors[1] and is_extension_of(pair.run, run)
         levels = (levels if known else Levels()).grown(up)
         self._levels[number, y] = pair.run, factors[1], levels
         return Shown(across, up, levels)
@@ -242,7 +242,7 @@ class Series:
             of is None
             or scaled is None
             or scale != factor
-            or not (of.memory is values.memory or grown_from(values.run, of.run))
+            or not (of.memory is values.memory or is_extension_of(values.run, of.run))
         ):
             scaled = GrowingRows(values.rows[:BLOCK] / factor)
         for rows in blocks(values.rows[len(scaled.rows) :]):

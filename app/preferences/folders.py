@@ -10,7 +10,7 @@ from app.preferences import settings
 from core.errors import listed
 
 
-def reason_against(folder: Path) -> str:
+def reason_not_writable(folder: Path) -> str:
     """Return why a folder cannot be used, creating it if needed; "" if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def places() -> dict[str, Path]:
 
 def obstacle(kept: Mapping[str, Path]) -> str:
     """Return one message on what cannot be saved, why, and the remedy; "" if everything can."""
-    against = {name: reason for name, folder in kept.items() if (reason := reason_against(folder))}
+    against = {name: reason for name, folder in kept.items() if (reason := reason_not_writable(folder))}
     if not against:
         return ""
     first = next(iter(against))

@@ -20,7 +20,7 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
-from app.document.provenance import asked_again, same
+from app.document.provenance import options_for_repeat, same
 from app.document.session import Session, State
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
@@ -83,7 +83,7 @@ class Answers(QObject):
 
     def follow(self, function: Function, options: Mapping[str, Any], card: int) -> None:
         """Update the result on a card live from now on."""
-        asked = Asked(without_files(function, options), self._context())
+        asked = Asked(options_without_files(function, options), self._context())
         before = self._following.get(card)
         seconds = before.seconds if before is not None else math.inf
         self._following[card] = _LiveResult(function, asked, seconds=seconds)
@@ -117,7 +117,10 @@ class Answers(QObject):
         if result.asked is None:
             return None
         function, now = FUNCTIONS[result.function], self._context()
-        options = {**without_files(function, asked_again(result.function, result.asked, now.model)), **changed}
+        options = {
+            **options_without_files(function, options_for_repeat(result.function, result.asked, now.model)),
+            **changed,
+        }
         job = self._jobs.start(
             function.title, lambda progress, off: self._run_watched(function, now, options, progress, off)
         )
@@ -181,7 +184,7 @@ class Answers(QObject):
         if reason:
             self._set_problem(question, reason)
             return
-        options = asked_again(function.id, question.asked, now.model)
+        options = options_for_repeat(function.id, question.asked, now.model)
         question.asked = Asked(options, now)
         if question.seconds < QUICK:
             try:
@@ -229,7 +232,7 @@ def timed(function: Function, context: Context, options: Mapping[str, Any]) -> t
     return result, time.perf_counter() - begin
 
 
-def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, Any]:
+def options_without_files(function: Function, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options for an automatic update, which writes no files."""
     files = {option.id for option in function.options if isinstance(option, OutputFile)}
     return {key: value for key, value in options.items() if key not in files}

@@ -50,7 +50,7 @@ class Draft:
         self.took: dict[Variant, float] = {}
 
     @property
-    def untried(self) -> Variant | None:
+    def untried_variant(self) -> Variant | None:
         """Return a variant that may be quicker than all those tried; None if one is quick enough."""
         if any(seconds <= BUDGET for seconds in self.took.values()):
             return None

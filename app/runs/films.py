@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject
 
 from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
-from app.playback.film_source import Filmed
-from core.analysis.mobility_marks import Mark, MobilityMarks, arm_tool
+from app.playback.film_subject import Filmed
+from core.analysis.mobility_marks import Mark, MobilityMarks, tool_of_arm
 from core.later import dataclass
 from viz.camera import View
 from viz.film import sequence_footage
@@ -35,7 +35,7 @@ class _MobilityMarks:
     """Computes the marks of mobility at the poses of a film."""
 
     def __init__(self, mech: Mechanism) -> None:
-        self._mech, self._frame = mech, arm_tool(mech)
+        self._mech, self._frame = mech, tool_of_arm(mech)
         self._made: tuple[Mapping[str, float], MobilityMarks] | None = None
 
     def __call__(self, q: NDArray[np.float64], p: Mapping[str, float]) -> tuple[Mark, ...]:

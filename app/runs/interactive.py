@@ -255,7 +255,7 @@ class Interactive(QObject):
 
     def _report_states(self) -> None:
         """Report in the status line which joints stick and slide, when that changes."""
-        words = self.grip_words() if self.live is not None and self.live.pull is None else ""
+        words = self.grip_description() if self.live is not None and self.live.pull is None else ""
         if words != self._modes:
             self._modes = words
             self._show_status(self._standing)
@@ -268,18 +268,18 @@ class Interactive(QObject):
         force = float(f"{np.linalg.norm(live.pull.force):.3g}")
         at = live.point()
         x, y, z = map(float, at)
-        words = " · ".join(filter(None, (view.settings.shown(force, "force"), self.grip_words())))
+        words = " · ".join(filter(None, (view.settings.shown(force, "force"), self.grip_description())))
         view.annotations.lines = (line(at, live.pull.target, words),)
         view.annotations.points = ((x, y, z),)
         view.annotations.update()
 
-    def grip_words(self) -> str:
+    def grip_description(self) -> str:
         """Describe what resists the pull: joints that stick with the force at which they slip, joints that slide, and
         joints at a stop."""
         live = self.live
         if live is None:
             return ""
-        slips, modes = live.slips_at, live.modes
+        slips, modes = live.first_slip, live.modes
         if slips is not None:
             joint, force = slips
             return f"{joint} sticks, slips at {self._view.settings.shown(float(f'{force:.3g}'), 'force')}"

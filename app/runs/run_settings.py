@@ -85,7 +85,7 @@ class RunSettings:
         }
         if known.get("method", first.method) not in METHODS:
             known.pop("method")
-        if problem_of_closing(known.get("closing")):
+        if closing_problem(known.get("closing")):
             known.pop("closing")
         if known.get("factorisation", first.factorisation) not in FACTORISATIONS:
             known.pop("factorisation")
@@ -100,7 +100,7 @@ class RunSettings:
         return RunSettings(**good)
 
 
-def problem_of_closing(value: Any) -> str:
+def closing_problem(value: Any) -> str:
     """Return why a value is not a valid method of loop closure; empty if it is."""
     try:
         checked_closing(value)

@@ -166,7 +166,7 @@ class _Worker:
     def _try_variants(self, wanted: _RunRequest) -> None:
         """Look for a variant that is quick enough while no request is waiting."""
         draft = self._draft
-        while draft is not None and (variant := draft.untried) is not None and not self._is_stale:
+        while draft is not None and (variant := draft.untried_variant) is not None and not self._is_stale:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
                 return
             try:

@@ -100,7 +100,7 @@ def _coordinate_mover(view: Stage, part: Part) -> Callable[[float, bool], tuple[
                 *(each.name for each in mech.cut_limits),
             }
             state = "limit" if stopped else "unreachable"
-        if state != "limit" and dead_point(mech, session.q, view.session.p, part.joint):
+        if state != "limit" and is_dead_point(mech, session.q, view.session.p, part.joint):
             state = "singular"
         view.say(f"Moving {part.joint} · {WORDS[state]} · Ctrl snaps · Esc cancels")
         return state, view.settings.shown(value, coordinate.dimension) + SHORT[state]
@@ -108,7 +108,7 @@ def _coordinate_mover(view: Stage, part: Part) -> Callable[[float, bool], tuple[
     return move
 
 
-def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: str) -> bool:
+def is_dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: str) -> bool:
     """Return True if the pose is a dead point for this joint: without its columns the constraint Jacobian G loses rank.
 
     The smallest singular value of G that is not zero is compared with the one of G without the joint.

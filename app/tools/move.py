@@ -41,19 +41,19 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     end = view.link_end_under(pointer)
     if end is not None:
-        yield from selection.click_or(view, pointer, drag_end(view, end, pointer))
+        yield from selection.click_or_drag(view, pointer, drag_end(view, end, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:
-        yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
+        yield from selection.click_or_drag(view, pointer, selection.drag_handle(view, part, pointer))
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     free = view.session.mech.implicit_joints
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
     if hit is None or body is None or joint_of(view.session.model.expanded, Ref("bodies", body), free) is None:
-        yield from selection.click_or(view, pointer, orbit(view, pointer))
+        yield from selection.click_or_drag(view, pointer, orbit(view, pointer))
         return
-    yield from selection.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
+    yield from selection.click_or_drag(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
 
 
 def body_of(view: Stage, ref: Ref) -> str | None:
@@ -102,7 +102,7 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
         why = f"{', '.join(found.at_limits)} at the limit"
     elif far and session.locked:
         why = f"{', '.join(sorted(session.locked))} locked: K unlocks it"
-    elif far and stands_still(session.mech, session.q, session.p, body, local):
+    elif far and is_stuck(session.mech, session.q, session.p, body, local):
         why = "dead point: no motion of the machine moves it from here, pull another body"
     view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")
     x, y, z = map(float, now)
@@ -110,7 +110,7 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
     view.annotations.update()
 
 
-def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: str, local: np.ndarray) -> bool:
+def is_stuck(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: str, local: np.ndarray) -> bool:
     """Return True if a point of a body (its own axes, m) has no speed in any motion that the loops allow, although its
     joints could move it: J N ≈ 0 with G N = 0."""
     if not mech.constrained:

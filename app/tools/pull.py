@@ -29,15 +29,15 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     hit, body, part = _pull_candidate(view, pointer)
     if part is not None:
-        yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
+        yield from selection.click_or_drag(view, pointer, selection.drag_handle(view, part, pointer))
         return
     if _is_paused(view) and not pointer.ctrl:
         yield from move.press(view, pointer)
         return
     if hit is None or body is None or view.interactive is None:
-        yield from selection.click_or(view, pointer, orbit(view, pointer))
+        yield from selection.click_or_drag(view, pointer, orbit(view, pointer))
         return
-    yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
+    yield from selection.click_or_drag(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
 
 
 def _is_paused(view: Stage) -> bool:

@@ -24,20 +24,20 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     end = view.link_end_under(pointer)
     if end is not None:
-        yield from click_or(view, pointer, drag_end(view, end, pointer))
+        yield from click_or_drag(view, pointer, drag_end(view, end, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:
-        yield from click_or(view, pointer, drag_handle(view, part, pointer))
+        yield from click_or_drag(view, pointer, drag_handle(view, part, pointer))
         return
     held = view.maps.handle_under(pointer)
     if held is not None:
-        yield from click_or(view, pointer, drag_map_plane(view, held, pointer))
+        yield from click_or_drag(view, pointer, drag_map_plane(view, held, pointer))
         return
-    yield from click_or(view, pointer, orbit(view, pointer))
+    yield from click_or_drag(view, pointer, orbit(view, pointer))
 
 
-def click_or(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
+def click_or_drag(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
     """Select on a click (also the element behind a handle); run the drag gesture once the pointer moves."""
     next(drag)
     moved = False

@@ -74,7 +74,7 @@ class CurveHand:
         """Start the tool: look along the normal of the plane."""
         self._forget()
         self._sketch, self.view.annotations.sketch = self.view.annotations.sketch, self.paint
-        self.hand.look_flat(fit=True)
+        self.hand.look_along_normal(fit=True)
         self.hand.show_plane()
         self._life = Lifetime()
         self._life.listen((self.view.viewpoint.looked, lambda *_: self.hand.show_plane()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.mobility import standing_mobility
+from app.document.mobility import mobility_of_session
 from core.later import dataclass
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Seen:
     @property
     def mobility(self) -> Mobility | None:
         """The mobility of the present model; None until it is known."""
-        return standing_mobility(self.bench.session).of(self.bench.session.model)
+        return mobility_of_session(self.bench.session).of(self.bench.session.model)
 
     @property
     def new_run(self) -> bool:

@@ -18,7 +18,7 @@ from app.viewport.pointer import Pointer
 from core.functions import FUNCTIONS
 from core.functions.space_maps import SpaceMap
 from viz import camera
-from viz.scene.map_figures import Form, MapGlyph
+from viz.scene.map_figures import Form, MapPicture
 from viz.scene.plane_handle import PlanePart, PlanePlace
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def is_plain(found: WorkspaceMap) -> bool:
     return found.kind == "reach" and not is_change(found)
 
 
-def glyph_of(found: WorkspaceMap) -> MapGlyph:
+def glyph_of(found: WorkspaceMap) -> MapPicture:
     """Return the drawing of a map."""
     from scipy.ndimage import binary_closing
 
@@ -83,7 +83,7 @@ def glyph_of(found: WorkspaceMap) -> MapGlyph:
     plane, cells = found.plane, found.cells
     flat = plane is not None and cells.filled.ndim == 2
     corner = plane.up(cells.origin) if plane is not None and flat else np.resize(cells.origin, 3)
-    return MapGlyph(
+    return MapPicture(
         points=found.points[found.shown],
         values=found.values[found.shown],
         low=low,

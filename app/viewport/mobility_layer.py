@@ -20,7 +20,7 @@ from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.background.worker import Worker
 from app.document.session import Ref, State
-from core.analysis.mobility_marks import Diagnosis, MobilityMarks, arm_tool
+from core.analysis.mobility_marks import Diagnosis, MobilityMarks, tool_of_arm
 from core.later import dataclass
 from core.mechanism import Mechanism
 
@@ -115,7 +115,7 @@ class MobilityLayer:
         ref = session.selection
         if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
             return ref.name
-        return arm_tool(session.mech)
+        return tool_of_arm(session.mech)
 
     def refresh(self) -> None:
         """Request the marks of the present pose."""
@@ -179,7 +179,7 @@ class MobilityLayer:
     def _refs(self) -> set[tuple[str, str]]:
         """Return the elements that are selected or hovered."""
         session = self._view.session
-        refs = (session.selection, session.hover, *session.spoken_of)
+        refs = (session.selection, session.hover, *session.pointed_out_refs)
         return {(ref.collection, ref.name) for ref in refs if ref is not None}
 
     def _look_at(self, _: object) -> None:

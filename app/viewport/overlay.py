@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton, QWidget
 
 from app.preferences.icons import icon
-from viz.scene.cube import shown_in
+from viz.scene.cube import has_room_for_cube
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,7 @@ class Overlay(QFrame):
         low for that, along the bottom."""
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
-        cube = shown_in(host.width(), host.height())
+        cube = has_room_for_cube(host.width(), host.height())
         buttons, wanted = self._buttons, self._columns_needed(room, self._buttons)
         if wanted > 1 and cube:
             buttons = [button for button in self._buttons if button not in self._views]

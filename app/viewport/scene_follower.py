@@ -175,7 +175,7 @@ class SceneFollower:
             self._scene.settle()
         if self._fits:  # not before: a picture drawn meanwhile would show other poses, and be fitted to them
             self._fits = False
-            view.viewpoint.fit_at_once()
+            view.viewpoint.fit_next_picture()
         view.update()
 
     def _selection_changed(self, ref: Ref | None) -> None:

@@ -55,12 +55,12 @@ _asked: list[_HiddenContext] = []
 def carried() -> Quality:
     """Return the rendering quality that OpenGL supports here: queried once, in a hidden context that the first surface
     takes over."""
-    from viz.scene.quality import quality_for
+    from viz.scene.quality import quality_of_renderer
 
     hidden = _HiddenContext()
     if not hidden.make_current():
         return "fine"
-    quality = quality_for(hidden.renderer)
+    quality = quality_of_renderer(hidden.renderer)
     hidden.context.doneCurrent()
     if quality == "plain":
         _asked.append(hidden)

@@ -107,14 +107,14 @@ class Viewpoint:
         else:
             self._fit_wanted = True
 
-    def keep_in_view(self) -> None:
+    def move_back_to_fit(self) -> None:
         """Move the camera back if the machine, poses or ellipsoids extend beyond the picture."""
         self._catch_up()
         scene = self._scene
         if not camera.sees(self.goal, scene.size, scene.bounds(overlays=True)):
             self.fit()
 
-    def fit_at_once(self) -> None:
+    def fit_next_picture(self) -> None:
         """Fit everything with the next picture, in the direction of a flight's destination."""
         self._scene.view = self.goal
         self.stop()

@@ -109,7 +109,7 @@ def plain_table(heads: Sequence[str], name: str) -> QTableWidget:
     return table
 
 
-def fixed_cell(text: str, tip: str = "") -> QTableWidgetItem:
+def read_only_cell(text: str, tip: str = "") -> QTableWidgetItem:
     """Return a read-only table cell."""
     item = QTableWidgetItem(text)
     item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)

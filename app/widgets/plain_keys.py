@@ -84,7 +84,7 @@ class FieldKeys(FocusedKeys):
         return False
 
 
-def give_keys_back(field: QWidget) -> None:
+def return_focus_to_scene(field: QWidget) -> None:
     """Return the keyboard focus from a finished field to the scene of the main window, whose keys are commands."""
     window: QWidget | None = field.window()
     while isinstance(window, QDockWidget):
@@ -110,7 +110,9 @@ class FieldEnds(FocusedKeys):
         entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         left = event.key() == Qt.Key.Key_Escape and not self._field.lineEdit().isModified()
         if event.type() == QEvent.Type.KeyPress and (entered or left):
-            QTimer.singleShot(0, self._field, lambda: give_keys_back(self._field))  # after the field took the key
+            QTimer.singleShot(
+                0, self._field, lambda: return_focus_to_scene(self._field)
+            )  # after the field took the key
         return False
 
 

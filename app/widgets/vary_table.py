@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem
 
-from app.widgets.panel_parts import LEAST_HEIGHT, ROW_HEIGHT, fixed_cell
+from app.widgets.panel_parts import LEAST_HEIGHT, ROW_HEIGHT, read_only_cell
 from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, measure_of, number, quantity, read
 from core.errors import KinetostatError, ModelError
 from core.mechanism import Mechanism
@@ -77,7 +77,7 @@ class VaryTable(QTableWidget):
         for at, name in enumerate(self._measures):
             parameter = model.expanded.find("parameters", name)
             now = quantity(self._values[name], self._measures[name], self._written, DIGITS)
-            head = fixed_cell(name, f"{name}: {parameter.description}" if parameter.description else name)
+            head = read_only_cell(name, f"{name}: {parameter.description}" if parameter.description else name)
             head.setFlags(head.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             head.setCheckState(Qt.CheckState.Checked if name in kept else Qt.CheckState.Unchecked)
             own = [
@@ -85,7 +85,7 @@ class VaryTable(QTableWidget):
                 for end, factor in zip((parameter.minimum, parameter.maximum), SPREAD, strict=True)
             ]
             low, high = kept.get(name, own) if same else own
-            for column, item in enumerate((head, fixed_cell(now), QTableWidgetItem(low), QTableWidgetItem(high))):
+            for column, item in enumerate((head, read_only_cell(now), QTableWidgetItem(low), QTableWidgetItem(high))):
                 self.setItem(at, column, item)
         self._quiet = False
 

@@ -50,7 +50,7 @@ class Dialogs:
         """Close the start page; returns False if it was not visible."""
         if self.page is None or not self.page.isVisible():
             return False
-        self.page.put_away()
+        self.page.hide_page()
         return True
 
     def palette(self) -> None:

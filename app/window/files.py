@@ -27,7 +27,7 @@ from resources import examples, is_example
 if TYPE_CHECKING:
     from app.document.kept.run_keeper import RunKeeper
     from app.document.run_tree import Record
-    from app.window.telling import Telling
+    from app.window.telling import MessagePlaces
     from app.window.view_state import Surroundings
     from app.workbench import Workbench
     from core.simulation import Run
@@ -41,7 +41,7 @@ KEEPING, SHARED = "keeping runs", "shared file"
 
 
 class Documents(QObject):
-    """The commands of the File menu. `may_go` asks once before unsaved work would be lost."""
+    """The commands of the File menu. `may_close_document` asks once before unsaved work would be lost."""
 
     awaited = Signal(bool)
     """Emitted when a document is about to be shown, or failed to open."""
@@ -49,7 +49,7 @@ class Documents(QObject):
     """Emitted when the user wants to compare machine and file, or to recover work of programs that ended unexpectedly.
     """
 
-    def __init__(self, bench: Workbench, telling: Telling, keeper: RunKeeper, surroundings: Surroundings) -> None:
+    def __init__(self, bench: Workbench, telling: MessagePlaces, keeper: RunKeeper, surroundings: Surroundings) -> None:
         super().__init__(bench.widget)
         self._bench, self._telling, self._keeper, self._surroundings = bench, telling, keeper, surroundings
         self._session = bench.session
@@ -123,7 +123,7 @@ class Documents(QObject):
         def came(found: Opened) -> None:
             self._telling.status.busy("")
             if (
-                then is None and self._unsaved_work_key() != before and not self.may_go()
+                then is None and self._unsaved_work_key() != before and not self.may_close_document()
             ):  # there is more now than was asked for
                 return
             if found.error is not None and offer(self._telling.messages, found.error, again):
@@ -293,7 +293,7 @@ class Documents(QObject):
         """Save the runs with the document, after asking if they are large."""
         keeper = self._keeper
         if keeper.large and path.suffix == SUFFIX:
-            runs = len(keeper.unkept)
+            runs = len(keeper.unsaved_runs)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
             self._telling.notices.tell(
                 KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep_runs(path)}
@@ -329,10 +329,10 @@ class Documents(QObject):
 
     def keep_changes(self, then: Callable[[], None]) -> None:
         """Call a function that replaces the document, once unsaved work is saved or given up."""
-        if self.may_go():
+        if self.may_close_document():
             then()
 
-    def may_go(self) -> bool:
+    def may_close_document(self) -> bool:
         """Return True if no unsaved work would be lost: it was saved now, or the user gives it up."""
         self._keeper.settle(self._telling.status.busy)
         self._bench.runs.stop_live()
@@ -348,11 +348,11 @@ class Documents(QObject):
     def _unsaved_loss(self) -> Loss:
         session = self._session
         name = session.path.stem if session.path is not None else session.model.name or "untitled"
-        return Loss(name, session.edits, len(self._keeper.deleted), self._keeper.unkept)
+        return Loss(name, session.edits, len(self._keeper.deleted), self._keeper.unsaved_runs)
 
     def _save_wanted(self, wanted: Wanted) -> bool:
         """Save the checked items; returns True once all of them are on disk."""
-        dropped = tuple(record for record in self._keeper.unkept if record not in wanted.runs)
+        dropped = tuple(record for record in self._keeper.unsaved_runs if record not in wanted.runs)
         path, keep = self._session.path, lambda path: self._keep_runs(path, dropped, not wanted.document)
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
@@ -372,7 +372,7 @@ class Documents(QObject):
     def _wait_for_runs(self, runs: tuple[Record, ...]) -> bool:
         """Wait until runs are on disk, while the window keeps drawing; returns False if they could not be written."""
         self._keeper.settle(self._telling.status.busy)
-        return not set(runs) & set(self._keeper.unkept)
+        return not set(runs) & set(self._keeper.unsaved_runs)
 
     def leave(self) -> None:
         """Save a picture of the document before it is closed, and delete its removed runs for good."""

@@ -35,7 +35,7 @@ class MotionKeeper:
         known = next((record for record in runs.items if record.run is motion.run), None)
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
         if known is None and dict(motion.run.settings.parameters) != before:
-            self._view.viewpoint.keep_in_view()  # a robot of other lengths has another size
+            self._view.viewpoint.move_back_to_fit()  # a robot of other lengths has another size
         if motion.curves:
             self._plot_motion(motion)
         if motion.trace:

@@ -20,7 +20,7 @@ from resources import is_example
 
 if TYPE_CHECKING:
     from app.window.files import Documents
-    from app.window.telling import Telling
+    from app.window.telling import MessagePlaces
     from app.workbench import Workbench
     from core.model import Model
 
@@ -34,7 +34,7 @@ class OutsideChanges(QObject):
     """Watches the files of the document. An unedited document is reloaded at once, as an undo step; else a
     notice asks."""
 
-    def __init__(self, bench: Workbench, documents: Documents, telling: Telling) -> None:
+    def __init__(self, bench: Workbench, documents: Documents, telling: MessagePlaces) -> None:
         super().__init__(bench.widget)
         self._bench, self._session, self._documents, self._telling = bench, bench.session, documents, telling
         self._watcher = QFileSystemWatcher(self)

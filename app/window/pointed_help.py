@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 
-def topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
+def help_topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
     """Return the help topic (with "#field" after it for a field) of the item under the pointer; outside the window, of
     the widget with the keyboard focus; "" for none."""
     place, window = QCursor.pos(), bench.widget

@@ -88,7 +88,7 @@ class Recovery(QObject):
     @property
     def needed(self) -> bool:
         """True if there is unsaved work."""
-        return self._session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
+        return self._session.unsaved or bool(self._keeper.unsaved_runs) or bool(self._keeper.deleted)
 
     def _changed(self) -> None:
         if not self.needed:

@@ -78,7 +78,7 @@ def puma(window: Window) -> None:
     session.select(Ref("joints", session.mech.coordinates[1].joint))
     run(window, "mass_matrix")
     window.docks.show("output")
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -99,7 +99,7 @@ def engine(window: Window) -> None:
     window.plots.picker.hide()
     window.plots.add_plot(Plot(("shaft.v",)))
     window.plots.add_plot(Plot(("cylinder1.q", "cylinder2.q", "cylinder3.q")))
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -118,7 +118,7 @@ def meshes(window: Window) -> None:
     window.docks.show("tree")
     window.docks.show("output")
     window.resizeDocks([window.docks.docks["output"]], [310], Qt.Orientation.Vertical)
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -131,7 +131,7 @@ def mobility(window: Window) -> None:
     pump(lambda: window.player.playing, PATIENCE)
     window.run("play.toggle")
     window.run("play.last")
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -146,7 +146,7 @@ def derivation(window: Window) -> None:
     panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.label == "J[:,2]"))
     pump(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
     window.resizeDocks([window.docks.docks["derivation"]], [356], Qt.Orientation.Vertical)
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -160,7 +160,7 @@ def equations(window: Window) -> None:
     run(window, "derive")
     window.docks.show("output")
     window.session.select(Ref("bodies", "link2"))
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 
@@ -212,7 +212,7 @@ def sheet(window: Window) -> None:
     form.run_button.click()
     pump(lambda: not window.jobs.running, PATIENCE)
     window.docks.show("robotica")
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
     pump(seconds=2.0)
 
@@ -225,7 +225,7 @@ def loops(window: Window) -> None:
     run(window, "loop_symbols")
     window.docks.show("output")
     window.resizeDocks([window.docks.docks["output"]], [640], Qt.Orientation.Vertical)
-    window.viewport.viewpoint.fit_at_once()
+    window.viewport.viewpoint.fit_next_picture()
     window.messages.dismiss()
 
 

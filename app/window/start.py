@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.background.collector import Collector, keep_what_is_there
+from app.background.collector import Collector, freeze_existing_objects
 from app.background.lifetime import Lifetime
 from app.preferences.settings import Settings
 from app.viewport.surface import prepare_surface
@@ -37,7 +37,7 @@ with Python's own 5 ms, what it takes to get it back would add up to tenths of a
 
 def application(arguments: list[str]) -> QApplication:
     """Return the QApplication, with the OpenGL surface that VTK needs."""
-    plain_imports()
+    remove_import_hook()
     sys.setswitchinterval(HAND_OVER)
     running = QApplication.instance()
     if isinstance(running, QApplication):
@@ -51,7 +51,7 @@ def application(arguments: list[str]) -> QApplication:
     return app
 
 
-def plain_imports() -> None:
+def remove_import_hook() -> None:
     """Remove PySide's import hook, which searches the source of every imported module for feature switches that nobody
     uses here: that takes a tenth of the start and keeps all sources in memory."""
     builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
@@ -130,16 +130,16 @@ def start(file: str, arguments: list[str]) -> int:
     frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
     frame.appear()
     background.hold()
-    from viz.vtk_libraries import leave_out_numpy_habits
+    from viz.vtk_libraries import skip_numpy_overrides
 
-    leave_out_numpy_habits()
+    skip_numpy_overrides()
     from app.window.window import Window
 
-    keep_what_is_there()
+    freeze_existing_objects()
     window = Window(settings=settings, at_once=False)
     ending = Ending(window)
-    keep_what_is_there()
-    first = FirstPicture(window, frame, lambda: begin_all(window))
+    freeze_existing_objects()
+    first = FirstPicture(window, frame, lambda: begin_services(window))
     if file:
         window.files.open(Path(file))
     else:
@@ -152,12 +152,12 @@ def start(file: str, arguments: list[str]) -> int:
         ending.close()
 
 
-def begin_all(window: Window) -> None:
+def begin_services(window: Window) -> None:
     """Start the services that are not needed before the first machine is visible."""
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.folders import obstacle, places
 
-    keep_what_is_there()
+    freeze_existing_objects()
     window.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))

@@ -84,7 +84,7 @@ class StartPage(QFrame):
         title.setFont(font)
         shut = QToolButton(icon=icon("close"), toolTip="Close this page (Esc); File ▸ Start page shows it again")
         shut.setAutoRaise(True)
-        shut.clicked.connect(self.put_away)
+        shut.clicked.connect(self.hide_page)
         row = QHBoxLayout()
         row.addWidget(title)
         row.addStretch(1)
@@ -135,7 +135,7 @@ class StartPage(QFrame):
         self.refresh()
         self.setFocus()
 
-    def put_away(self) -> None:
+    def hide_page(self) -> None:
         """Hide the page on request."""
         self._asked, self._closed = False, True
         self.refresh()
@@ -155,7 +155,7 @@ class StartPage(QFrame):
 
     def _tool_chosen(self, tool: object) -> None:
         """Hide the page when a tool is chosen."""
-        self.put_away() if self.isVisible() else None
+        self.hide_page() if self.isVisible() else None
 
     @property
     def _is_empty(self) -> bool:

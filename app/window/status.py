@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
-from app.document.mobility import standing_mobility
+from app.document.mobility import mobility_of_session
 from app.document.session import Ref, Session, State
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.simulation.machine_code.supply import MakingAhead
 
 
-class IntegratorsAhead:
+class IntegratorsCompiler:
     """Compiles the integrators' code in the background if it is missing, as in a fresh checkout, before a run
     needs it."""
 
@@ -81,8 +81,8 @@ class StatusLine(QStatusBar):
         self.part.setToolTip("The element under the pointer")
         self.part.setContentsMargins(10, 0, 6, 0)
         self.freedoms = Label()
-        self.integrators = IntegratorsAhead()
-        self._mobility = standing_mobility(session)
+        self.integrators = IntegratorsCompiler()
+        self._mobility = mobility_of_session(session)
         self._show_freedoms()
         for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
             self.addPermanentWidget(widget)
@@ -155,7 +155,7 @@ class StatusLine(QStatusBar):
         """Show the degrees of freedom of the machine."""
         found = self._mobility.mobility
         if found is None:
-            reason = self._mobility.open_at
+            reason = self._mobility.open_loop_reason
             self.freedoms.setText("does not close" if reason else "")
             self.freedoms.setToolTip(as_tip(reason))
             return

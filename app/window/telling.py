@@ -10,7 +10,7 @@ from app.window.notices import Notices
 from app.window.status import StatusLine
 
 
-class Telling(NamedTuple):
+class MessagePlaces(NamedTuple):
     """The message card, the notices, the status line, and the guard that turns failures into messages."""
 
     messages: MessageCard

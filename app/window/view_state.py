@@ -59,7 +59,7 @@ class Surroundings:
         self._view.viewpoint.recall(view_of(kept))
 
     def _restore_locks(self, kept: Any) -> None:
-        self._session.put_locks(map(text, kept[:MOST]))
+        self._session.restore_locks(map(text, kept[:MOST]))
 
     # ------------------------------------------------------------------------------- plots
 

@@ -52,12 +52,12 @@ from app.window.menus import add_files, add_panels, add_views
 from app.window.motions import MotionKeeper
 from app.window.notices import Notices
 from app.window.outside_changes import OutsideChanges
-from app.window.pointed_help import topic_under_pointer
+from app.window.pointed_help import help_topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.services import Panels, Runs, Scenery
 from app.window.status import StatusLine
-from app.window.telling import Telling
+from app.window.telling import MessagePlaces
 from app.window.view_state import Surroundings
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ class Window(QMainWindow):
         self._life.callback(slices().drop, self)
         self.panels = Panels(self.docks)
         self._make_files(bench)
-        self.dialogs = self._life.own(Dialogs(bench, self.messages, lambda: topic_under_pointer(bench, self.functions)))
+        self.dialogs = self._life.own(
+            Dialogs(bench, self.messages, lambda: help_topic_under_pointer(bench, self.functions))
+        )
         self.motions = MotionKeeper(self.viewport, self.player, lambda: self.plots, lambda: self.docks.show("plots"))
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
@@ -179,7 +181,7 @@ class Window(QMainWindow):
 
     def _make_files(self, bench: Workbench) -> None:
         """Create the services for the open file, changes by other programs, and recovery copies."""
-        telling = Telling(self.messages, self.notices, self.status, self.guard)
+        telling = MessagePlaces(self.messages, self.notices, self.status, self.guard)
         self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, lambda: self.plots)
         self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
         self.outside = OutsideChanges(bench, self.files, telling)
@@ -218,13 +220,13 @@ class Window(QMainWindow):
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
         self._life.listen(
             (self.session.changed, refresh),
-            (self.session.changed, self.messages.outdate_error),
+            (self.session.changed, self.messages.hide_outdated_error),
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
             (self.messages.shown, lambda *message: self.log.add(*message)),
             (self.session.produced, self._result_produced),
-            (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
+            (self.answers.changed, lambda: self.results.keep_if_live(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
@@ -286,7 +288,7 @@ class Window(QMainWindow):
 
     def _result_produced(self, result: Result) -> None:
         if not result.live:
-            self.messages.outdate_error()
+            self.messages.hide_outdated_error()
         self.guard.call(self.motions.keep, result)
         self.guard.call(self.results.show_result, result)
 
@@ -394,7 +396,7 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved work, save the panel layout, stop all work."""
-        if not self.files.may_go():
+        if not self.files.may_close_document():
             event.ignore()
             return
         self.files.leave()

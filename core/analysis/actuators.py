@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
 from core.constraints.machine_size import speed_units
-from core.constraints.named_values import unknown_name
+from core.constraints.named_values import unknown_name_error
 from core.constraints.rest_position import rest
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.model.formula.expression import names, parse
-from core.model.joints import rated
+from core.model.joints import effective_limit
 from core.model.signals import TIME
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled, once
@@ -109,7 +109,7 @@ def _likely_actuators(compiled: Compiled) -> dict[str, list[int]]:
     }
     found: dict[str, list[int]] = {"driven": [], "with a force that depends on time": [], "with an effort limit": []}
     for name, joint in compiled.coordinates.joints.items():
-        strong = any(rated(limit.effort) != math.inf for limit in joint.limits)
+        strong = any(effective_limit(limit.effort) != math.inf for limit in joint.limits)
         for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
             if meant:
                 found[words] += range(compiled.nv)[compiled.joint_v(name)]
@@ -135,7 +135,7 @@ def _transmission(compiled: Compiled, N: Array, chosen: Actuators) -> Transmissi
     return Transmission(moves @ np.linalg.pinv(moves[indices]), units[:, None] * (orthonormal @ loose))
 
 
-def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
+def uncontrolled_motion_text(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
     """Sentence on the speeds (nv, r) that remain free with actuators locked; '' if there are none."""
     if not loose.shape[1]:
         return ""
@@ -169,5 +169,5 @@ def _speeds_of(mech: Mechanism, name: str) -> range:
     if name in mech.compiled.coordinates.joints:
         return range(mech.nv)[mech.joint_v(name)]
     if any(cut.name == name for cut in mech.compiled.cuts):
-        raise unknown_name(mech.compiled, "v", name, "actuators")
+        raise unknown_name_error(mech.compiled, "v", name, "actuators")
     raise ModelError(f"There is no joint '{name}'.", where="actuators", remedy=near_misses(name, mech.v_names))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.pose_marks import APART, PoseMarks
-from core.analysis.whole_turns import nearest_turns, plain_coordinates
+from core.analysis.whole_turns import plain_coordinates, with_nearest_turns
 from core.constraints.states import one_state
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
@@ -70,7 +70,7 @@ def branches(
         pose = constraints.settled(pose, held)
         mark = mark_of(pose)
         if all(np.max(np.abs(mark - other)) > APART for other in marks):
-            found.append(nearest_turns(mech, pose, guess))
+            found.append(with_nearest_turns(mech, pose, guess))
             marks.append(mark)
             last = k
         elif k > max(QUIET, 4 * last):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.held_pose import held_pose
-from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
+from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, equilibrium_at, force_scale
 from core.constraints import motor_limits
 from core.constraints.states import one_state
 from core.errors import SimulationError
@@ -69,7 +69,7 @@ def equilibrium(
         found = _found_equilibrium(mech, Balance(constraints, acting), start, nearest, friction)
     except SimulationError as error:
         if short:
-            error.what = f"{error.what} {motor_limits.needed_words(mech.compiled, asked, constraints.p)}"
+            error.what = f"{error.what} {motor_limits.effort_limit_text(mech.compiled, asked, constraints.p)}"
         raise error
     return replace(found, saturated=short)
 
@@ -83,9 +83,9 @@ def _found_equilibrium(mech: Mechanism, balance: Balance, start: Array, nearest:
     start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=p, t=t)) if constraints.rows else start
     pose, steps = _descended_pose(balance, pose, nearest)
-    balance.limits.drop(balance.balancing(pose, balance.load(pose))[1], BALANCED * force_scale(balance, pose))
+    balance.limits.drop(balance.balancing_forces(pose, balance.load(pose))[1], BALANCED * force_scale(balance, pose))
     pose = _with_deflected_stops(balance, pose)
-    return rest_at(mech, balance, pose, steps)
+    return equilibrium_at(mech, balance, pose, steps)
 
 
 def _with_deflected_stops(balance: Balance, q: Array) -> Array:
@@ -111,7 +111,7 @@ def _descended_pose(balance: Balance, q: Array, nearest: bool) -> tuple[Array, i
         balance.passed(q)
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _is_unstable_balance(balance, q, N)):
-            if not balance.limits.release(balance.balancing(q, balance.load(q))[1], BALANCED * scale):
+            if not balance.limits.release(balance.balancing_forces(q, balance.load(q))[1], BALANCED * scale):
                 return q, step
             continue
         K = balance.stiffness(q, N)

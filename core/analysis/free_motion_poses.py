@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import exceeded_limit, widened
+from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
@@ -46,7 +46,7 @@ def _poses_along(constraints: PositionConstraints, q: Array, v: Array, count: in
         trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.units)))
         if trial is None or np.max(np.abs(coordinates.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if exceeded_limit(compiled, widened(compiled, q, constraints.p), trial, constraints.p):
+        if exceeded_limit(compiled, limits_widened_to_start(compiled, q, constraints.p), trial, constraints.p):
             break
         displacement = coordinates.difference(q, trial)
         N = constraints.motions(trial)

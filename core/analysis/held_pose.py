@@ -23,9 +23,9 @@ from core.analysis.friction_balance import (
     safety,
     smallest_forces,
 )
-from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
+from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, equilibrium_at, force_scale
 from core.constraints.bearing_friction import consistent_bearing_loads, loaded
-from core.constraints.elastic_stops import is_elastic
+from core.constraints.elastic_stops import has_elastic_stop
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import JointRows
 from core.errors import SimulationError
@@ -100,10 +100,10 @@ def _inside_rigid_limits(mech: Mechanism, balance: Balance, q: Array) -> Array:
     """(nq,) the pose moved inside rigid limits."""
     clamped = mech.clamp(q)
     for row in balance.modes.rows:
-        if row.at_q != NOWHERE and is_elastic(row):
+        if row.at_q != NOWHERE and has_elastic_stop(row):
             clamped[row.at_q] = q[row.at_q]
             balance.limits.all = tuple(limit for limit in balance.limits.all if limit.q != row.at_q)
-        elif is_elastic(row):
+        elif has_elastic_stop(row):
             balance.limits.all = tuple(limit for limit in balance.limits.all if limit.name != row.name)
     return clamped
 
@@ -111,7 +111,7 @@ def _inside_rigid_limits(mech: Mechanism, balance: Balance, q: Array) -> Array:
 def _bounded_forces(balance: Balance, q: Array, loads: Array | None = None) -> _BoundedForces:
     """Friction and rigid-limit forces available at a pose. loads : bearing loads of a loop, default those of the
     smallest holding forces"""
-    if loads is None and balance.loaded_by_itself:
+    if loads is None and balance.has_self_dependent_friction:
         start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
         found = consistent_bearing_loads(
             balance.constraints.compiled, balance.modes, partial(_loads_with_smallest_forces, balance, q), start
@@ -158,7 +158,7 @@ def _force_scales(balance: Balance, problem: _BoundedForces) -> Array:
 def _friction_ranges(balance: Balance, q: Array, problem: _BoundedForces, held: Array) -> Array:
     """(rubbing rows, 2) smallest and largest friction forces that hold the pose, starting from the forces `held`."""
     count = len(problem.rubbing.rows)
-    if not balance.loaded_by_itself:
+    if not balance.has_self_dependent_friction:
         return ranges(*problem[1:])[:count]
     return np.array(
         [[_extreme_force(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)]
@@ -254,13 +254,13 @@ def _next_pose(
 
 def _release_limit(balance: Balance, q: Array) -> bool:
     """Release the limit that would need the largest tensile force; return True if there is one."""
-    return balance.limits.release(balance.balancing(q, balance.load(q))[1], 0.0)
+    return balance.limits.release(balance.balancing_forces(q, balance.load(q))[1], 0.0)
 
 
 def _held_equilibrium(
     mech: Mechanism, balance: Balance, pose: Array, problem: _BoundedForces, steps: int
 ) -> Equilibrium:
-    at_rest = rest_at(mech, balance, pose, steps)
+    at_rest = equilibrium_at(mech, balance, pose, steps)
     rubbing = problem.rubbing
     rubs = len(rubbing.rows)
     forces = smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)

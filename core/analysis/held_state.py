@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.pose_modes import modes_at, row_slopes
+from core.analysis.pose_modes import contact_states_at, row_slopes
 from core.constraints.joint_modes import JointRow
-from core.constraints.joint_rows import biases_at
+from core.constraints.joint_rows import row_biases_at
 from core.constraints.motor_limits import given, has_motor, saturated
-from core.constraints.named_values import unknown_name
+from core.constraints.named_values import unknown_name_error
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -27,7 +27,7 @@ from core.traces.not_finite import singular
 Array = NDArray[np.float64]
 
 
-def well_chosen(constraints: PositionConstraints, N: Array) -> list[int]:
+def well_conditioned_speeds(constraints: PositionConstraints, N: Array) -> list[int]:
     """Indices of speeds that determine the others well, earlier joints preferred."""
     import scipy.linalg
 
@@ -36,11 +36,11 @@ def well_chosen(constraints: PositionConstraints, N: Array) -> list[int]:
     return sorted(int(i) for i in pivots[: N.shape[1]])
 
 
-def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
+def speeds_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     """Indices of the named speeds. Raises ModelError if they do not determine the others."""
     for name in names:
         if name not in mech.v_names:
-            raise unknown_name(mech.compiled, "v", name)
+            raise unknown_name_error(mech.compiled, "v", name)
     chosen = [mech.v_names.index(name) for name in names]
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
         raise ModelError(
@@ -76,10 +76,10 @@ class HeldState:
         bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
         self.load = self.tau - compiled.call("bias", q, v, p=p, t=t, x=x)
         asked = self.tau if motors else None
-        self.modes = modes_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
+        self.modes = contact_states_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
         self.silent[[row.at_v for row in self._joint_rows(self.modes.idle) if has_motor(row)]] = True
         self.rows = stacked(self.G, self.modes.W) if self.modes.kept else self.G
-        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
+        self.bias = np.concatenate([bias, row_biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
 
     def _joint_rows(self, which: list[int]) -> list[JointRow]:

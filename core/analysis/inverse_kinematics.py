@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.pose_marks import APART, PoseMarks
-from core.analysis.whole_turns import distance, nearest_turns, plain_coordinates
-from core.constraints.closed_positions import closed_near
+from core.analysis.whole_turns import distance, plain_coordinates, with_nearest_turns
+from core.constraints.closed_positions import nearest_closed_position
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.numerics.matrix_forms import dense
@@ -118,9 +118,11 @@ def solve(
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
     problem = _FrameProblem(mech, frame, target, p, None, t)
-    closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
+    closed = nearest_closed_position(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
     first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
-    still = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
+    still = _coordinates_moved_only_by(
+        mech, speeds_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
+    )
     found: list[Reach] = []
     best: Reach | None = None
     for k in range(restarts + 1):
@@ -131,7 +133,7 @@ def solve(
         if best is None or attempt.residual < best.residual:
             best = attempt
         if attempt.reached:
-            found.append(replace(attempt, q=nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
+            found.append(replace(attempt, q=with_nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
     if not found:
         return (best,) if best is not None else ()
     found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
@@ -167,7 +169,7 @@ def _is_same_pose(
     return bool(looped.any() and np.max(np.abs(one[1] - other[1])) <= APART)
 
 
-def idle_speeds(
+def speeds_without_effect(
     mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
 ) -> NDArray[np.bool_]:
     """(nv,) True for speeds that move the frame at no pose, neither directly nor through loops and constraints.
@@ -188,11 +190,11 @@ def idle_speeds(
     return np.asarray(~moving)
 
 
-def idle_coordinates(
+def coordinates_without_effect(
     mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
 ) -> tuple[str, ...]:
     """Names of coordinates that move the frame at no pose; for a ball joint its name."""
-    flags = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
+    flags = _coordinates_moved_only_by(mech, speeds_without_effect(mech, frame, p, translation=translation, t=t))
     plain = set(plain_coordinates(mech).values())
     names = [c.name if c.name in plain else c.joint for c, idle in zip(mech.coordinates, flags, strict=True) if idle]
     return tuple(dict.fromkeys(names))
@@ -224,7 +226,7 @@ def self_motions(
     rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N
     rows[3:] /= constraints.size
     asked = rows[3:] if np.shape(target) == (3,) else rows
-    asked = np.vstack([asked, N[idle_speeds(mech, frame, p, t=t)]])
+    asked = np.vstack([asked, N[speeds_without_effect(mech, frame, p, t=t)]])
     _, sigma, right = np.linalg.svd(asked)
     left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
     return sum(any(_is_self_motion(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
@@ -234,7 +236,7 @@ def _is_self_motion(
     mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None, t: float
 ) -> bool:
     step = v * (SELF_MOTION / float(np.max(np.abs(v))))
-    ahead = closed_near(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, t, start=q)
+    ahead = nearest_closed_position(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, t, start=q)
     if ahead is None:
         return False
     found = reach(mech, ahead, frame, target, p, iterations=100, t=t)
@@ -301,7 +303,7 @@ class _FrameProblem:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.constrained:
             return moved
-        closed = closed_near(self.mech.compiled, moved, self.p, self.t, start=q)
+        closed = nearest_closed_position(self.mech.compiled, moved, self.p, self.t, start=q)
         return q if closed is None else closed
 
     def _target_point_pose(self, q: Array) -> Array:
@@ -374,7 +376,7 @@ def _damped_step(jacobian: Array, error: Array, damping: float, free: NDArray[np
 def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
     """Limited coordinates whose speed is their rate: indices in q, indices in v, lower and upper bounds. Raises
     ModelError if lower exceeds upper."""
-    mech.compiled.coordinates.refuse_crossed()
+    mech.compiled.coordinates.check_limit_order()
     where: dict[str, tuple[int, int]] = {}
     for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
         in_q, in_v = mech.joint_q(joint), mech.joint_v(joint)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_state import HeldState, as_named, well_chosen
+from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
 from core.analysis.small_motions import small_motions
 from core.analysis.state_reduction import names_of, reduction
 from core.constraints.states import one_state
@@ -136,7 +136,7 @@ def linearise(
     x = states_at_rest(constraints, q, near)
     held = HeldState(constraints, q, speeds, tau, x, friction, motors)
     N = held.motions
-    chosen = as_named(mech, coordinates, N) if coordinates else well_chosen(constraints, N)
+    chosen = speeds_named(mech, coordinates, N) if coordinates else well_conditioned_speeds(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     a, multipliers, carried = held.motion(B, chosen)
     state = {"q": q, "v": speeds, "u": a, "x": x, "t": mech.clock(t, constraints.p)}

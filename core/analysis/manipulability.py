@@ -187,7 +187,7 @@ def manipulability(
     matrix, uncontrolled = jacobian.part(part)
     slides = chosen.slides(mech)
     weighed = matrix * np.where(slides & ~slides.all(), length, 1.0)
-    return of_jacobian(weighed, center, kind, m, uncontrolled, jacobian.loose)
+    return manipulability_of_jacobian(weighed, center, kind, m, uncontrolled, jacobian.loose)
 
 
 def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, Array]:
@@ -204,7 +204,7 @@ def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, 
     return sigma[:m], np.concatenate([endless, across @ u], axis=1)
 
 
-def of_jacobian(
+def manipulability_of_jacobian(
     jacobian: Array,
     center: Array,
     kind: Kind = "velocity",

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.motion_screw import of_twist
+from core.analysis.motion_screw import screw_of_twist
 from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
 from core.analysis.tool_frame import tool_frame
 from core.errors import AssemblyError, KinetostatError
@@ -180,7 +180,7 @@ class MobilityMarks:
         """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation is placed at the point."""
         size = self._singular.constraints.size
         V = np.where(np.abs(V) > STILL_FRACTION * _twist_norm(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
-        screw = of_twist(V, np.array(point))
+        screw = screw_of_twist(V, np.array(point))
         if screw.kind in ("translation", "rest"):
             return "translation", np.array(point), screw.direction, 0.0
         slides = abs(screw.pitch) > SHORTEST_PITCH * size
@@ -211,10 +211,10 @@ class MobilityMarks:
             form = "translation" if slides else "rotation"
             ref = "joints", name
             yield Mark("singular", ref, text, places.of(ref), _as_triple(axes[name]), form, share=share)
-        soft = self._singular.of_constraints(found.q)
+        soft = self._singular.least_constrained_motion(found.q)
         if soft is not None:
             yield from self._loose_motion_mark(found, soft, "near a singular pose: * is barely constrained", places)
-        loose = self._singular.of_actuators(found.q)
+        loose = self._singular.least_controlled_motion(found.q)
         if loose is not None:
             names = self._singular.actuators.names
             actuators = names[0] if len(names) == 1 else "all actuators"
@@ -253,7 +253,7 @@ class MobilityMarks:
         }
 
 
-def arm_tool(mech: Mechanism) -> str:
+def tool_of_arm(mech: Mechanism) -> str:
     """Frame whose lost directions are shown by default: the tool of an arm; "" for other machines."""
     return "" if mech.constrained or not mech.nv else tool_frame(mech.model) or ""
 

@@ -63,10 +63,10 @@ def screw(
 ) -> Screw:
     """Instantaneous screw of a frame relative to a reference for speeds v (nv,) at q (nq,)."""
     V = relative_velocity(mech, q, v, frame, reference, p, t)
-    return of_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])
+    return screw_of_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])
 
 
-def of_twist(V: Array, point: Array) -> Screw:
+def screw_of_twist(V: Array, point: Array) -> Screw:
     """Screw of a twist [ω; v] (6,) with v at a point (3,)."""
     w, v = V[:3], V[3:]
     turn, speed = float(np.linalg.norm(w)), float(np.linalg.norm(v))

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.bearing_friction import refuse
-from core.constraints.elastic_stops import Pressed, pressed, pushed_in
+from core.constraints.elastic_stops import PressedStops, compressed_stops, pressed
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
-from core.constraints.joint_rows import AT_REST_SPEED, JointRows, biases_at, rows_at
+from core.constraints.joint_rows import AT_REST_SPEED, JointRows, row_biases_at, rows_at
 from core.constraints.motor_limits import withheld_force
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.bounded_forces import resolved
@@ -42,7 +42,7 @@ class PoseModes(NamedTuple):
     at: JointRows
     stuck: list[int]
     sliding: dict[int, int]
-    stops: Pressed
+    stops: PressedStops
     given: Array
     limited: list[int]
     idle: list[int]
@@ -62,7 +62,7 @@ class PoseModes(NamedTuple):
         return tuple(self.at.rows[i].name for i in which)
 
 
-def modes_at(
+def contact_states_at(
     constraints: PositionConstraints,
     state: tuple[Array, Array, Array],
     load: Array,
@@ -77,7 +77,7 @@ def modes_at(
     modes = joint_modes(compiled, p)
     refuse(modes, "Linearisation")
     at, N = rows_at(compiled, modes, q, p, constraints.t, v, x), constraints.motions(q)
-    rates, met = at.W @ v, pushed_in(at)
+    rates, met = at.W @ v, compressed_stops(at)
     stops = pressed(compiled, modes, at, met, N, q, p)
     given = np.zeros(len(at.rows))
     for (i, _), push in zip(met, stops.pushes(v), strict=True):
@@ -91,7 +91,7 @@ def modes_at(
         return PoseModes(modes, at, [], sliding, stops, given, [], idle)
     M = N.T @ compiled.mass_matrix(q, p) @ N
     carried = compiled.mass_matrix(q, p) @ drift
-    own = biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
+    own = row_biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
     bounds = _held_force_bounds(at.chosen(held), [limits.get(i) for i in held])
     broken = _broken_loose_rows(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
     for k, (sign, force) in broken.items():
@@ -182,7 +182,7 @@ def row_slopes(
 
     def at(pose: Array, speeds: Array) -> tuple[Array, Array, Array]:
         rows = rows_at(compiled, found.modes, pose, constraints.p, constraints.t)
-        bias = biases_at(compiled, rows, pose, speeds, constraints.p)
+        bias = row_biases_at(compiled, rows, pose, speeds, constraints.p)
         return rows.W.T @ forces, rows.W[held] @ v, rows.W[held] @ a + bias[held]
 
     for j in range(nv):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from core.analysis.friction_balance import FrictionBalance
 from core.analysis.joint_limits import STEP, ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints.bearing_friction import loads_at, require_unique, rows_at_rest
-from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
+from core.constraints.bearing_friction import bearing_loads_at, require_unique_bearing_loads, rows_at_rest
+from core.constraints.elastic_stops import PressedStops, compressed_stops, has_elastic_stop, pressed
 from core.constraints.joint_modes import NOWHERE, joint_modes
-from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_number, rows_at
+from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_row_index, rows_at
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -86,10 +86,10 @@ class Balance:
         """(nv,) h(q, 0) − τ, elastic stops included."""
         if self._load[0] != q.tobytes():
             stops = self.stops(q)
-            self._load = q.tobytes(), self.free_load(q) - stops.rows.T @ stops.forces
+            self._load = q.tobytes(), self.load_without_stops(q) - stops.rows.T @ stops.forces
         return self._load[1]
 
-    def free_load(self, q: Array) -> Array:
+    def load_without_stops(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ without elastic stops."""
         constraints = self.constraints
         still = np.zeros(constraints.compiled.nv)
@@ -103,7 +103,7 @@ class Balance:
         return rows_at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
 
     @property
-    def loaded_by_itself(self) -> bool:
+    def has_self_dependent_friction(self) -> bool:
         """True if friction grows with reactions that depend on that friction, as in loops."""
         return bool(self.modes.bearings) and self.constraints.compiled.constrained
 
@@ -115,25 +115,25 @@ class Balance:
             return self._loaded[1]
         constraints, x, at = self.constraints, self.states(q), self.rows(q)
         compiled, p, t, still = constraints.compiled, constraints.p, constraints.t, np.zeros(constraints.compiled.nv)
-        require_unique(compiled, self.modes, q, still, p, t, x)
+        require_unique_bearing_loads(compiled, self.modes, q, still, p, t, x)
         every = np.zeros((len(compiled.rows), 1 + len(at.rows)))
-        every[constraints.kept] = self.balancing(q, np.column_stack([self.load(q), -at.W.T]))[0]
+        every[constraints.kept] = self.balancing_forces(q, np.column_stack([self.load(q), -at.W.T]))[0]
         own = np.zeros((len(compiled.program.tracer.cut_coordinates), len(at.rows)))
         for i, row in enumerate(at.rows):
             if row.at_v == NOWHERE:
-                own[cut_number(compiled, row), i] = 1.0
+                own[cut_row_index(compiled, row), i] = 1.0
 
         def loads(friction: Array) -> Array:
             multipliers = every[:, 0] + every[:, 1:] @ friction
-            return loads_at(compiled, q, still, still, multipliers, own @ friction, p, t, x)
+            return bearing_loads_at(compiled, q, still, still, multipliers, own @ friction, p, t, x)
 
         self._loaded = key, loads
         return loads
 
-    def stops(self, q: Array) -> Pressed:
+    def stops(self, q: Array) -> PressedStops:
         """Stops that act as springs at a pose."""
         constraints, at = self.constraints, self.rows(q)
-        met = pushed_in(at) if self.springs is None else self.springs
+        met = compressed_stops(at) if self.springs is None else self.springs
         return pressed(constraints.compiled, self.modes, at, met, constraints.motions(q), q, constraints.p)
 
     def give_way(self, q: Array) -> bool:
@@ -143,7 +143,7 @@ class Balance:
             near = np.abs(at.beyond(int(limit.side))) < TOUCH_TOLERANCE
             for i in np.flatnonzero(near):
                 row = at.rows[i]
-                if is_elastic(row) and (row.name == limit.name or row.at_v == limit.v != NOWHERE):
+                if has_elastic_stop(row) and (row.name == limit.name or row.at_v == limit.v != NOWHERE):
                     self.springs.append((int(i), int(limit.side)))
                     self.limits.leave(limit)
                     break
@@ -155,7 +155,7 @@ class Balance:
         N = self.limits.motions(q)
         return N, N.T @ self.load(q)
 
-    def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
+    def balancing_forces(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(constraint multipliers, forces of active limits, unbalanced rest) of loads h (nv,) or (nv, k)."""
         constraints = self.constraints
         G = dense(constraints.jacobian(q)) if constraints.rows else np.zeros((0, constraints.compiled.nv))
@@ -169,7 +169,7 @@ class Balance:
         constraints, compiled = self.constraints, self.constraints.compiled
         stops = self.stops(q)
         held = np.zeros(len(self.modes.rows)) if friction is None else friction.copy()
-        multipliers, pushes, _ = self.balancing(q, self.load(q) - self.rows(q).W.T @ held)
+        multipliers, pushes, _ = self.balancing_forces(q, self.load(q) - self.rows(q).W.T @ held)
         for name, force in zip(stops.names, stops.forces, strict=True):
             held[[row.name for row in self.modes.rows].index(name)] += force
         still = np.zeros(compiled.nv)
@@ -199,17 +199,17 @@ def force_scale(balance: Balance, q: Array) -> float:
     rng = np.random.default_rng(5)
     units = constraints.units
     loads = [
-        np.max(np.abs(balance.free_load(x) * units), initial=0.0)
+        np.max(np.abs(balance.load_without_stops(x) * units), initial=0.0)
         for x in (q, constraints.moved(q, 0.3 * units * rng.normal(size=len(units))))
     ]
     return max(float(np.max(loads)), 1e-12)
 
 
-def rest_at(mech: Mechanism, balance: Balance, pose: Array, steps: int) -> Equilibrium:
+def equilibrium_at(mech: Mechanism, balance: Balance, pose: Array, steps: int) -> Equilibrium:
     """Equilibrium data of a balanced pose."""
     load, scale = balance.load(pose), force_scale(balance, pose)
     N = balance.limits.motions(pose)
-    _, pushes, left = balance.balancing(pose, load)
+    _, pushes, left = balance.balancing_forces(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     held, stops = balance.limits.active, balance.stops(pose)

@@ -116,7 +116,7 @@ class SingularDirections:
         }
         return {name: _rounded_share(share) for name, share in shares.items() if share < NEAR_SINGULAR_FRACTION}
 
-    def of_constraints(self, q: Array) -> Stiffness | None:
+    def least_constrained_motion(self, q: Array) -> Stiffness | None:
         """The motion that the constraints barely resist here but resist firmly elsewhere; None if there is none, or if
         the motion is entirely free."""
         best = self._reference_values.constraints
@@ -129,7 +129,7 @@ class SingularDirections:
             return None
         return Stiffness(self.constraints.units * vt[rank - 1], share)
 
-    def of_actuators(self, q: Array) -> Stiffness | None:
+    def least_controlled_motion(self, q: Array) -> Stiffness | None:
         """The motion that remains, or nearly remains, with all actuators locked: a singularity of the second type (see
         `core.analysis.actuators`). None if there is none, or if more motions meet here than elsewhere."""
         best = self._reference_values.actuators

@@ -44,14 +44,14 @@ def angles(mech: Mechanism) -> tuple[Angle, ...]:
         at = mech.q_names.index(name)
         coordinate = mech.coordinates[at]
         k = at - mech.joint_q(coordinate.joint).start
-        if mech.compiled.coordinates.joints[coordinate.joint].info.is_wound(k):
+        if mech.compiled.coordinates.joints[coordinate.joint].info.wraps_around(k):
             low = -math.inf if coordinate.lower is None else coordinate.lower
             high = math.inf if coordinate.upper is None else coordinate.upper
             found.append(Angle(name, at, v, low, high))
     return tuple(found)
 
 
-def nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
+def with_nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
     """(nq,) the same pose with angles shifted by whole turns, within limits, to be as near as possible to the guess."""
     result = np.array(q, dtype=float)
     for angle in angles(mech):
@@ -61,7 +61,7 @@ def nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
     return result
 
 
-def other_turns(mech: Mechanism, q: Array) -> dict[str, int]:
+def other_turn_counts(mech: Mechanism, q: Array) -> dict[str, int]:
     """Coordinate → number of further values, whole turns away, within two-sided limits."""
     found = {}
     for angle in angles(mech):

@@ -97,7 +97,7 @@ class WorkProcess:
                     self._running.child.end()
                 self._running = _RunningProcess()
 
-    def begin_beside(self) -> None:
+    def begin_in_background(self) -> None:
         """Start the process in a thread, ahead of a likely task; a failure is reported by that task."""
 
         def work() -> None:

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from core.c_code.compilers import compiler, ran, text_of
 from core.c_code.fmu_source import TEXT
 from core.c_code.plan import Plan
-from core.model.formula.formula_units import PURE, Dimension, of_name
+from core.model.formula.formula_units import PURE, Dimension, dimension_named
 
 PLAIN = str.maketrans({"·": ".", "²": "2", "³": "3", "⁴": "4", "⁻": "-", "¹": "1"})
 """Unit symbols in the notation of the standard: kg.m2."""
@@ -47,16 +47,16 @@ def variables(plan: Plan) -> list[Variable]:
     compiled = m.compiled
     speeds = list(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
     for k, (name, dimension) in enumerate(speeds):
-        force = of_name("force" if dimension == "velocity" else "torque")
+        force = dimension_named("force" if dimension == "velocity" else "torque")
         words = f"joint force along '{name}', positive in the direction of its speed"
         found.append(Variable(f"{name}.tau", "input", "continuous", f"c->input.u[{k}]", 0.0, words, force))
     for k, each in enumerate(compiled.coordinates.table):
         words, place = f"coordinate '{each.name}'", f"c->state.q[{k}]"
-        measured = PURE if each.dimension == "none" else of_name(each.dimension)
+        measured = PURE if each.dimension == "none" else dimension_named(each.dimension)
         found.append(Variable(each.name, "output", "continuous", place, None, words, measured))
     for k, (name, dimension) in enumerate(speeds):
         words, place = f"speed '{name}'", f"c->state.v[{k}]"
-        found.append(Variable(f"{name}.v", "output", "continuous", place, None, words, of_name(dimension)))
+        found.append(Variable(f"{name}.v", "output", "continuous", place, None, words, dimension_named(dimension)))
     same = {f"{name}.q" for name in compiled.q_names} | {each.name for each in found if each.causality == "output"}
     for k, (name, measured) in enumerate(zip(plan.output_names, plan.output_measures, strict=True)):
         if name not in same:
@@ -66,7 +66,7 @@ def variables(plan: Plan) -> list[Variable]:
     known = {parameter.name: parameter for parameter in compiled.model.expanded.parameters}
     for k, name in enumerate(plan.parameters):
         own, place = _unique_name(name, "parameter", found), f"c->state.p[{k}]"
-        words, measured = known[name].description or f"parameter '{name}'", of_name(known[name].dimension)
+        words, measured = known[name].description or f"parameter '{name}'", dimension_named(known[name].dimension)
         found.append(Variable(own, "parameter", "tunable", place, float(m.p[k]), words, measured))
     return found
 

@@ -24,16 +24,16 @@ from core.constraints.joint_modes import (
     NOWHERE,
     JointModes,
     JointRow,
-    damping_ratio_of,
+    damping_ratio_from_restitution,
     joint_modes,
     middle,
-    resolved_by,
+    resolvable_stiffness,
     stiffness_per_inertia,
 )
 from core.constraints.joint_rows import rows_at
 from core.mechanics.dry_friction import NOTHING
 from core.mechanics.runner import inline
-from core.spatial.attitude import within_half_a_turn
+from core.spatial.attitude import wrapped_angle
 from core.spatial.scalar import Scalar, minus, plus, times
 from core.traces.compiled import Compiled
 from core.traces.dynamics import friction_levels
@@ -104,7 +104,7 @@ def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) ->
     for row, c in zip(modes.rows, compliance, strict=True):
         level = max(row.levels) if row.controlled == NOWHERE else levels[row.controlled]
         speeds.append(max(LEAST_SPEED, step * level * c / DAMPING_NUMBER))
-        stiff = min(stiffness_per_inertia(row, modes.size), resolved_by(step))
+        stiff = min(stiffness_per_inertia(row, modes.size), resolvable_stiffness(step))
         own = row.stiffness or (stiff / c if c > 0.0 else 0.0)
         stiffness.append(own if _has_stops(row) else 0.0)
         damping.append(_damping(row, modes.size, own, c) if _has_stops(row) else 0.0)
@@ -118,7 +118,7 @@ def _damping(row: JointRow, size: float, stiffness: float, compliance: float) ->
     its restitution."""
     if row.hunt_crossley or row.damping > 0.0 or compliance <= 0.0:
         return dissipation(row, size)
-    ratio = damping_ratio_of(row.restitution) if row.rigid else row.damping_ratio
+    ratio = damping_ratio_from_restitution(row.restitution) if row.rigid else row.damping_ratio
     return 2.0 * ratio * math.sqrt(stiffness / compliance)
 
 
@@ -203,7 +203,7 @@ def _row_speeds(
         value = values[k]
         if row.turns:
             center = middle(row)
-            value = center + within_half_a_turn(as_symbol(value) - center)
+            value = center + wrapped_angle(as_symbol(value) - center)
         found.append((columns, [entries[i] for i in own], value))
     return found
 

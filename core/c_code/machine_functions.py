@@ -95,7 +95,7 @@ class MachineFunctions:
         self.constants = constants
         self.nq, self.nv, self.nx = mech.nq, mech.nv, mech.nx
         forms = closed_forms_of(mech.compiled.program)
-        usable = forms.usable and not forms.kept_rows and not forms.long and forms.fit(q, p)
+        usable = forms.usable and not forms.rows_left_to_iteration and not forms.long and forms.fit(q, p)
         self.forms: ClosedForms | None = forms if usable else None
         """Closed forms of all loops; None: they are closed by iteration."""
         self.certain = certain and self.forms is None

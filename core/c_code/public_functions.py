@@ -18,7 +18,7 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
-from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.model.formula.nodes import Name, Node
 from core.model.signals import TIME, component, signal_names
 from core.spatial.scalar import Scalar
@@ -174,7 +174,7 @@ def _dimension(signals: Signals, node: Node) -> Dimension:
     """Return the dimension of an output; unknown for a formula that mixes numbers without units with others."""
 
     def of(name: str) -> Dimension:
-        return of_name("time") if name in TIME else signals.dimension(name)
+        return dimension_named("time") if name in TIME else signals.dimension(name)
 
     try:
         return dimension_of(node, of)

@@ -78,7 +78,7 @@ class ChainGraph:
 
     # ------------------------------------------------------------------------------------------- finding
 
-    def of_length(self, length: int, promising: Promising = always) -> Iterator[Chain]:
+    def closed_chains_of_length(self, length: int, promising: Promising = always) -> Iterator[Chain]:
         """All closed chains with a given number of edges, each once."""
         ranked = sorted(self.around, key=lambda cluster: -len(self.around[cluster]))
         done: set[str] = set()

@@ -30,7 +30,7 @@ from core.closed_forms.order import Search, solved
 from core.closed_forms.positions import Positions, positions
 from core.closed_forms.reduction import Structure, independent_speeds, motions, reduced, structure
 from core.closed_forms.velocities import Speed, least
-from core.closed_forms.wording import Step, steps_of
+from core.closed_forms.wording import Step, solution_steps
 from core.codegen import background, llvm_ir
 from core.codegen.block_code import BlockCode
 from core.codegen.blocks import Recorder, Table
@@ -44,7 +44,7 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
-from core.spatial.scalar import vanish
+from core.spatial.scalar import all_zero
 from core.traces.compiled import Compiled
 from core.traces.dynamics import inverse
 from core.traces.program import Program
@@ -138,7 +138,7 @@ class ClosedForms:
 
     def _is_too_dense(self) -> bool:
         """Return True if the equations are so dense that iteration is faster."""
-        beside = len(self.independent) > MOST_BESIDE and bool(self.kept_rows)
+        beside = len(self.independent) > MOST_BESIDE and bool(self.rows_left_to_iteration)
         return beside or self.structure.products > MOST_PRODUCTS * len(self.tracer.tree.links)
 
     @property
@@ -159,7 +159,7 @@ class ClosedForms:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Order of solution in words."""
-        return steps_of(self.tracer.topology, self.search)
+        return solution_steps(self.tracer.topology, self.search)
 
     @cached_property
     def edges(self) -> list[Edge]:
@@ -198,7 +198,7 @@ class ClosedForms:
         return frozenset(edge.joint for edge in closed if edge.kind in BESIDE)
 
     @property
-    def kept_rows(self) -> list[int]:
+    def rows_left_to_iteration(self) -> list[int]:
         """Indices of constraint rows left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [
@@ -216,7 +216,7 @@ class ClosedForms:
         tracer = self.tracer
         kinematics = KinematicState(tracer.tree, symbols("q", tracer.tree.nq))
         masses = [
-            [k for k, column in enumerate(mass.columns(kinematics)) if not vanish(column)]
+            [k for k, column in enumerate(mass.columns(kinematics)) if not all_zero(column)]
             for mass in tracer.elements.added_inertia
         ]
         return structure(tracer.tree, self.edges, self._steps, self.independent, masses)
@@ -293,7 +293,7 @@ class ClosedForms:
         with self._lock:
             return _compiled_code(self._symbolic_function(("q",), self._closing_outputs))
 
-    def of_guess(self, traced: Callable[[dict[str, list[Any]], Runner], list[Any]]) -> MachineCode | BlockCode:
+    def compiled_of_guess(self, traced: Callable[[dict[str, list[Any]], Runner], list[Any]]) -> MachineCode | BlockCode:
         """Machine code of a function of (q, p), from its symbolic definition."""
         with self._lock:
             return _compiled_code(self._symbolic_function(("q",), traced))
@@ -340,7 +340,7 @@ class ClosedForms:
 
     def make_ready(self) -> None:
         """Compile `closing` now, so that a later drag does not have to wait for it."""
-        if self.found and not self.kept_rows:
+        if self.found and not self.rows_left_to_iteration:
             _ = self.closing
 
     def closed(self, q: Array, p: Array) -> tuple[Array, bool]:
@@ -355,7 +355,7 @@ def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: 
     """Closed position (nq,) near q by analytic solutions only; None if part of the loops needs iteration, a held
     coordinate (mask nv,) is dependent, or a limit is exceeded."""
     forms = closed_forms_of(compiled.program)
-    if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
+    if not forms.found or forms.rows_left_to_iteration or (held & forms.dependent_v).any():
         return None
     closed, well = forms.closed(q, compiled.parameter_values(p))
     beyond = np.max(np.abs(compiled.coordinates.clamp(closed) - closed), initial=0.0)

@@ -46,7 +46,7 @@ def _squared_norm(v: Vector3) -> Scalar:
     return v.dot(v)
 
 
-def on_z(height: Scalar) -> Vector3:
+def point_on_z(height: Scalar) -> Vector3:
     """Point at a given height on the z axis."""
     return Vector3(0.0, 0.0, height)
 
@@ -90,7 +90,7 @@ def _turn_and_slides(K: Sequence[Pose]) -> Solution:
 
 def spherical(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Solve three revolutes with intersecting axes."""
-    *turns, reach = dyads.three_turns(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
+    *turns, reach = dyads.three_axis_angles(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
     return turns, reach
 
 
@@ -119,7 +119,7 @@ def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     direction, the ball from the remaining rotation."""
     height, behind = dyads.meeting(K[0].rotation, K[0].position)
     p, c = _ball_centre(kinds, K)
-    hub, w = on_z(behind), c - on_z(height)
+    hub, w = point_on_z(behind), c - point_on_z(height)
     reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
     # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
     third, reach = reachable(p, K[1].inverse().point(hub), _squared_norm(w), guess(2))
@@ -157,7 +157,7 @@ def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
         return K[2].position, K[3].inverse().position
     enter, _ = dyads.meeting(K[3].rotation, K[3].position)
     _, leave = dyads.meeting(K[4].rotation, K[4].position)
-    return K[2].point(on_z(enter)), K[5].inverse().point(on_z(leave))
+    return K[2].point(point_on_z(enter)), K[5].inverse().point(point_on_z(leave))
 
 
 def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
@@ -168,7 +168,7 @@ def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, r
     T = R.transposed() @ K[-1].rotation.transposed()
     if kinds[3:] == "S":
         return [*values, T], reach
-    *turns, middle = dyads.three_turns(K[3].rotation, K[4].rotation, T, guess(4))
+    *turns, middle = dyads.three_axis_angles(K[3].rotation, K[4].rotation, T, guess(4))
     return [*values, *turns], _smallest_reach(reach, middle)
 
 

@@ -145,7 +145,7 @@ def pointed(K: Rotation, d: Vector3, w: Vector3, guess: Scalar) -> tuple[Turn, T
     return turn_between(K.act(second.rotation().act(d)), w), second, reach
 
 
-def three_turns(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
+def three_axis_angles(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
     """Angles with Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T, and the reach; guess : of θ₂"""
     first, second, reach = pointed(K, M.act(Z), T.act(Z), guess)
     before = first.rotation() @ K @ second.rotation() @ M

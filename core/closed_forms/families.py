@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.closed_forms.dyad_chains import on_z
+from core.closed_forms.dyad_chains import point_on_z
 from core.closed_forms.dyads import meeting
 from core.closed_forms.graph import Chain
 from core.closed_forms.samples import PoseMatrix, Sample
@@ -153,8 +153,8 @@ def _is_wrist(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float)
         return False
     if kinds[2] == "P":
         return True
-    hub = (K[1].inverse()).point(on_z(pair[1]))
-    return _changes_distance(K[2].point(on_z(_ball_height(K, size))), hub, size)
+    hub = (K[1].inverse()).point(point_on_z(pair[1]))
+    return _changes_distance(K[2].point(point_on_z(_ball_height(K, size))), hub, size)
 
 
 def _ball_height(K: list[PoseMatrix], size: float) -> float:

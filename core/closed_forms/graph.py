@@ -18,7 +18,7 @@ from core.mechanics.runner import Runner, inline
 from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
-from core.multibody.tree_of_model import in_bodies, offsets, sides_of
+from core.multibody.tree_of_model import offsets, poses_in_bodies, sides_of
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import Rotation, about_z, from_quaternion
 from core.spatial.scalar import Scalar, plus, times
@@ -93,7 +93,7 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
 def _rod_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """Massless rods, which have no coordinates and keep the distance of their ends."""
     rods = rods_of(topology)
-    own = in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
+    own = poses_in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
     result = []
     for rod in rods:
         a, b = rod.a or WORLD, rod.b or WORLD

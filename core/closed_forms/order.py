@@ -4,7 +4,8 @@ Each group of joints that can help each other (`separate_groups`) is sought thro
 over clusters of bodies whose poses among each other are known (`core.closed_forms.graph`):
 
 1. Every closed chain of unknown joints through different clusters that has a closed form is taken at once, short ones
-   first (`close_all`, `closed_chains`): its joints become known, its clusters one. Gears make joints known, too.
+   first (`close_solvable_chains`, `closed_chains`): its joints become known, its clusters one. Gears make joints known,
+   too.
 2. Where none is left, some joints are chosen to be independent so that the rest of a loop has a closed form
    (`choices`): as few freedoms as possible, joints with drivers first, revolutes before others, joints of many loops,
    joints near the ground. Then 1 again (`complete`).
@@ -24,7 +25,7 @@ from functools import cached_property
 from core.closed_forms.closed_chains import ChainGraph
 from core.closed_forms.families import GEARED, ROD, Form, form_of
 from core.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared_pairs
-from core.closed_forms.samples import samples_of
+from core.closed_forms.samples import random_samples
 from core.closed_forms.separate_groups import separate_groups
 from core.multibody.topology import Topology
 
@@ -87,7 +88,7 @@ class Search:
 
     def __init__(self, topology: Topology, *, apart: bool = False) -> None:
         self.topology = topology
-        self.samples = samples_of(topology)
+        self.samples = random_samples(topology)
         edges = self.edges
         self.facts = Facts(topology, edges)
         self.free: dict[int, None] = dict.fromkeys(range(len(edges)))
@@ -176,7 +177,7 @@ class Search:
         if self.chains is None:
             self.chains = []
             for length in range(2, LONGEST_CHAIN + 1):
-                for chain in self.graph.of_length(length, self.promising):
+                for chain in self.graph.closed_chains_of_length(length, self.promising):
                     self._queue_chain(chain)
         while self.chains:
             key, chain = heapq.heappop(self.chains)
@@ -253,7 +254,7 @@ def _completed_parts(search: Search) -> Search:
             if search.together(i):
                 search.left_open = True
             search.choose(i)
-            close_gears(search)
+            solve_geared_joints(search)
     return search
 
 
@@ -265,7 +266,7 @@ def _determines_cut(search: Search, chain: Sequence[tuple[int, bool]]) -> bool:
 
 def complete(search: Search) -> Search:
     """Close all solvable chains, choosing independent joints as needed."""
-    close_all(search)
+    close_solvable_chains(search)
     results: list[Search] = []
     for independent, form in itertools.islice(choices(search), FOLLOWED):
         trial = _with_independent(search, independent)
@@ -282,7 +283,7 @@ def _completed_greedily(search: Search, others: Sequence[Search]) -> Search | No
     freedom than a complete alternative."""
     enough = min((other.chosen for other in others if not other.left), default=math.inf)
     while search.chosen < enough:
-        close_all(search)
+        close_solvable_chains(search)
         best = next(choices(search), None)
         if best is None:
             return search
@@ -293,15 +294,15 @@ def _completed_greedily(search: Search, others: Sequence[Search]) -> Search | No
     return None
 
 
-def close_all(search: Search) -> None:
+def close_solvable_chains(search: Search) -> None:
     """Apply every chain solution, and those that become possible thereby."""
-    close_gears(search)
+    solve_geared_joints(search)
     while (form := _next_form(search)) is not None:
         search.close(form)
-        close_gears(search)
+        solve_geared_joints(search)
 
 
-def close_gears(search: Search) -> None:
+def solve_geared_joints(search: Search) -> None:
     """Solve joints that gears couple to known ones."""
     while (form := _next_gear(search)) is not None:
         search.close(form)
@@ -352,7 +353,7 @@ def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
 def _closed_chains(search: Search) -> Iterator[Chain]:
     """Closed chains, short ones first."""
     for length in range(2, LONGEST_LOOP + 1):
-        for _, chain in sorted(map(search.graph.begun, search.graph.of_length(length))):
+        for _, chain in sorted(map(search.graph.begun, search.graph.closed_chains_of_length(length))):
             yield chain
 
 
@@ -425,7 +426,7 @@ def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | 
             if trial.together(i):
                 return None
             trial.choose(i)
-            close_gears(trial)
+            solve_geared_joints(trial)
     return trial
 
 

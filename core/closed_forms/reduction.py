@@ -31,7 +31,7 @@ from core.mechanics.tree import Tree
 from core.spatial.inertia import Inertia
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, negated, over, plus, sqrt, times, total, vanish
+from core.spatial.scalar import Scalar, all_zero, negated, over, plus, sqrt, times, total
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
@@ -373,7 +373,7 @@ def _centripetal_correction(axis: Axis, V_a: Motion, V_b: Motion) -> Motion:
 
 def _is_zero(motion: Motion) -> bool:
     """True if every entry is a literal zero."""
-    return vanish((*motion.angular, *motion.linear))
+    return all_zero((*motion.angular, *motion.linear))
 
 
 def _in_joint_direction(value: Any, forward: bool) -> Any:

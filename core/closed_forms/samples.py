@@ -111,7 +111,7 @@ class Sample:
         return poses, [self._random_motion(i)[0 if forward else 1] for i, forward in chain]
 
 
-def samples_of(topology: Topology) -> list[Sample]:
+def random_samples(topology: Topology) -> list[Sample]:
     """Random samples; parameters are not perturbed if perturbed ones make no sense."""
     rng = np.random.default_rng(7)
     values = topology.model.values()

@@ -25,7 +25,7 @@ from core.mechanics.runner import Runner, inline
 from core.model import WORLD
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times, total, vanish
+from core.spatial.scalar import Scalar, all_zero, apply, is_zero, negated, over, plus, sqrt, times, total
 from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
@@ -52,7 +52,7 @@ class Axis(NamedTuple):
     @property
     def z(self) -> Vector3:
         """Direction of the joint's axis."""
-        return self.columns[0].linear if vanish(self.columns[0].angular) else self.columns[0].angular
+        return self.columns[0].linear if all_zero(self.columns[0].angular) else self.columns[0].angular
 
     @property
     def p(self) -> Vector3:

@@ -69,7 +69,7 @@ class Step:
         return f"{head}{joints} – {self.kind}{driven}"
 
 
-def steps_of(topology: Topology, search: Search | None) -> tuple[Step, ...]:
+def solution_steps(topology: Topology, search: Search | None) -> tuple[Step, ...]:
     """Steps of a search in words; without a search all loops are left to iteration."""
     numbers = {loop.cut: loop.number for loop in topology.loops}
     if search is None:

@@ -48,7 +48,7 @@ def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form,
     return Form(tuple(listed), sizes, tuple(int(each.numel()) for each in results)), constants
 
 
-def written_out(form: Form) -> tuple[list[ca.SX], list[ca.SX]]:
+def columns_of_form(form: Form) -> tuple[list[ca.SX], list[ca.SX]]:
     """Rebuild a form over new symbols: its arguments, constants last, and its results, as columns."""
     arguments = [symbols(f"x{k}_", size) for k, size in enumerate(form.sizes)]
     results: list[list[Any]] = [[ca.SX(0)] * size for size in form.results]

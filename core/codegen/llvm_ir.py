@@ -268,13 +268,15 @@ def module(
     lines = [
         f"define internal i64 @eval({parameters}, ptr noalias %y) nounwind {{",
         *straight(instructions, load, store),
-        *finite_check(size if checked else 0),
+        *finite_check_ir(size if checked else 0),
         "}",
     ]
     if wide and not checked:
-        more = [_WIDE_DECLARATIONS, *_wide_function(instructions, sizes, size), wide_batch_entry(sizes, size)]
-        return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size, "narrow"), *more])
-    return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size)])
+        more = [_WIDE_DECLARATIONS, *_wide_function(instructions, sizes, size), wide_batch_entry_ir(sizes, size)]
+        return "\n".join(
+            [DECLARATIONS, SINCOS, *lines, single_entry_ir(sizes), batch_entry_ir(sizes, size, "narrow"), *more]
+        )
+    return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry_ir(sizes), batch_entry_ir(sizes, size)])
 
 
 _WIDE_DECLARATIONS = "\n".join(
@@ -319,7 +321,7 @@ def _wide_function(instructions: Sequence[Instruction], sizes: Sequence[int], si
     ]
 
 
-def finite_check(size: int) -> list[str]:
+def finite_check_ir(size: int) -> list[str]:
     """Return lines that return 1 if an entry of y is not finite (y·0 is then not 0)."""
     if not size:
         return ["  ret i64 0"]
@@ -336,7 +338,7 @@ def finite_check(size: int) -> list[str]:
     return [*lines, f"  %bad = fcmp une double {total}, 0.0", "  %flag = zext i1 %bad to i64", "  ret i64 %flag"]
 
 
-def single_entry(sizes: Sequence[int]) -> str:
+def single_entry_ir(sizes: Sequence[int]) -> str:
     """Return the function i64 single(base), whose arguments and result are consecutive in memory."""
     lines = ["define i64 @single(ptr %base) nounwind {"]
     offset = 0
@@ -353,7 +355,7 @@ def single_entry(sizes: Sequence[int]) -> str:
     return "\n".join(lines)
 
 
-def wide_batch_entry(sizes: Sequence[int], size: int) -> str:
+def wide_batch_entry_ir(sizes: Sequence[int], size: int) -> str:
     """Return the function i64 batch(n, stride of p, arguments…, p, y), which takes WIDTH states at a time; the last
     group overlaps the one before, so that a state's numbers do not depend on its place. Few states, and states with
     their own parameters, are evaluated one at a time."""
@@ -391,7 +393,7 @@ def wide_batch_entry(sizes: Sequence[int], size: int) -> str:
     return "\n".join(lines)
 
 
-def batch_entry(sizes: Sequence[int], size: int, name: str = "batch") -> str:
+def batch_entry_ir(sizes: Sequence[int], size: int, name: str = "batch") -> str:
     """Return the function i64 batch(n, stride of p, arguments…, p, y), a loop over n states."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))

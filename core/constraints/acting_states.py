@@ -22,7 +22,7 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 
-class Resting:
+class RestingTest:
     """Quick test of states, for one set of parameter values, that rules out friction at rest and stops in contact
     without evaluating any joint row.
 
@@ -75,12 +75,12 @@ def _any_equal(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
 
 
 @once
-def resting(compiled: Compiled) -> Resting | None:
+def resting(compiled: Compiled) -> RestingTest | None:
     """Quick test of states for the model's own parameter values; None if no joint has friction or stops."""
-    return _resting_test(compiled, own_modes(compiled))
+    return _resting_test(compiled, default_joint_modes(compiled))
 
 
-def _resting_test(compiled: Compiled, modes: JointModes) -> Resting | None:
+def _resting_test(compiled: Compiled, modes: JointModes) -> RestingTest | None:
     rows, bearing = modes.rows, bool(modes.bearings)
     rubbing = [row for row in rows if row.rubs]
     stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
@@ -91,7 +91,7 @@ def _resting_test(compiled: Compiled, modes: JointModes) -> Resting | None:
         if row.at_q != NOWHERE:
             low, high = _clear_interval_of_leader(row)
             lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
-    return Resting(
+    return RestingTest(
         compiled.nv,
         tuple({row.at_v for row in rubbing}),
         lower,
@@ -115,13 +115,13 @@ def has_rows(compiled: Compiled) -> bool:
     model = compiled.model.expanded
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     levels = [level for element in rubbing for level in element.friction_levels]
-    levels += [joint.friction_coefficient for joint in model.joints if joint.rubs_by_reaction]
+    levels += [joint.friction_coefficient for joint in model.joints if joint.has_reaction_friction]
     levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
     return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
 
 
 @once
-def own_modes(compiled: Compiled) -> JointModes:
+def default_joint_modes(compiled: Compiled) -> JointModes:
     """Friction and stop rows of all joints at the model's own parameter values."""
     return joint_modes(compiled, compiled.parameter_values(None))
 
@@ -131,7 +131,7 @@ def may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
     return look is not None and look.may_act(q, v)
 
 
-def _test_for(compiled: Compiled, p: Values) -> Resting | None:
+def _test_for(compiled: Compiled, p: Values) -> RestingTest | None:
     """Quick test of states for parameter values p; it passes no state if p varies from state to state."""
     if p is None:
         return resting(compiled)
@@ -139,11 +139,11 @@ def _test_for(compiled: Compiled, p: Values) -> Resting | None:
         return None
     values, nowhere = compiled.parameter_values(p), np.full(compiled.nq, np.inf)
     if values.ndim > 1:
-        return Resting(compiled.nv, (), -nowhere, nowhere, always=True)
+        return RestingTest(compiled.nv, (), -nowhere, nowhere, always=True)
     return _resting_test(compiled, joint_modes(compiled, values))
 
 
-def states_that_act(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
+def acting_states_mask(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
     """(…) mask of those states at which friction at rest or a stop may act (v None: at rest); None if there is nothing
     to act, or for a single state, which is not tested here."""
     if max(np.ndim(q), 1 if v is None else np.ndim(v)) < 2:

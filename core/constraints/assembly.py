@@ -19,7 +19,7 @@ from core.constraints.closed_positions import closed_position
 from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
 from core.constraints.cut_limits import cut_limits, exceeded_limit
 from core.constraints.redundant_drivers import contradiction, contradiction_error
-from core.constraints.states import per_state, states_of
+from core.constraints.states import broadcast_to_states, states_of
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -58,13 +58,13 @@ def assembled_state(
     speeds = None if v is None else np.zeros(compiled.nv) if named is not None else states_of(v, compiled.nv, "v")
     values = compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
-    states, rows = per_state(q, leading), per_state(values, leading)
+    states, rows = broadcast_to_states(q, leading), broadcast_to_states(values, leading)
     pairs = zip(states, rows, strict=True)
     closed = np.array([_assembled_state(compiled, *pair, held, cost, t, limits) for pair in pairs])
     q = closed.reshape(*leading, compiled.nq)
     if speeds is None:
         return q
-    moving = zip(closed, per_state(speeds, leading), rows, strict=True)
+    moving = zip(closed, broadcast_to_states(speeds, leading), rows, strict=True)
     consistent = [
         _consistent_speeds(compiled, state, speed, held, cost, row, t)
         if named is None
@@ -81,7 +81,7 @@ def _assembled_state(
     if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(compiled, closed, p, t)
     if limits and (found := exceeded_limit(compiled, cut_limits(compiled), closed, p)) is not None:
-        raise failures.beyond_limit(closed, *found)
+        raise failures.beyond_limit_error(closed, *found)
     return closed
 
 

@@ -50,7 +50,7 @@ def _reversible_joints(compiled: Compiled) -> list[_ReversibleJoint]:
     return result
 
 
-def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
+def reversed_cut_joints(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
     """Yield (cut joint, rows of its direction residuals) of joints whose sides are more than a right angle apart."""
     closing = _reversible_joints(compiled)
     if not closing:
@@ -65,12 +65,14 @@ def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str,
             yield each.name, each.rows
 
 
-def wrong_orientation(compiled: Compiled, q: Array, p: Values, chosen: Flags | None = None) -> str:
+def reversed_joint(compiled: Compiled, q: Array, p: Values, chosen: Flags | None = None) -> str:
     """Name of the cut joint that is assembled half a turn off at a closed position; '' if there is none.
 
     chosen : (rows,) those of the constraint equations that count, default all
     """
-    return next((name for name, rows in turned_round(compiled, q, p) if chosen is None or chosen[rows.start]), "")
+    return next(
+        (name for name, rows in reversed_cut_joints(compiled, q, p) if chosen is None or chosen[rows.start]), ""
+    )
 
 
 def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
@@ -90,7 +92,7 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
         return last[1]
 
     def counted(q: Array) -> Iterator[slice]:
-        for _, rows in turned_round(compiled, q, p):
+        for _, rows in reversed_cut_joints(compiled, q, p):
             if chosen is None or before is None:
                 yield rows
             elif chosen[rows.start]:

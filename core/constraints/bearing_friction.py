@@ -31,7 +31,7 @@ NOT_UNIQUE_FRACTION = 1e-7
 """Change of a bearing load, as a fraction of the test change, up to which the load counts as unique."""
 
 
-def loads_at(
+def bearing_loads_at(
     compiled: Compiled,
     q: Array,
     v: Array,
@@ -65,11 +65,11 @@ def consistent_bearing_loads(
     (bearings,) first guess. Raises SimulationError if there is none."""
     found = fixed_point(loads, np.zeros(len(compiled.program.tracer.bearings)) if start is None else start)
     if not found.found:
-        raise no_answer(modes)
+        raise no_solution_error(modes)
     return found.x
 
 
-def no_answer(modes: JointModes) -> SimulationError:
+def no_solution_error(modes: JointModes) -> SimulationError:
     """Error for reaction-dependent friction that has no consistent solution."""
     names, most = joints_with_bearing_friction(modes), max(row.coefficient for row in modes.bearings)
     return SimulationError(
@@ -100,7 +100,7 @@ def joints_with_bearing_friction(modes: JointModes) -> str:
     return ", ".join(f"joint '{name}'" for name in owners)
 
 
-def require_unique(
+def require_unique_bearing_loads(
     compiled: Compiled, modes: JointModes, q: Array, v: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> None:
     """Raise SimulationError if redundant constraints leave the bearing loads undetermined at a state without joint
@@ -114,7 +114,7 @@ def require_unique(
     a, least = constrained_motion(compiled, q, v, np.zeros(compiled.nv), p, True, t, x, smooth=True)
     more = free @ np.random.default_rng(0).standard_normal(free.shape[1])
     more *= STEP_FRACTION * max(float(np.linalg.norm(least)), 1.0)
-    ahead, behind = (loads_at(compiled, q, v, a, least + step, None, p, t, x) for step in (more, -more))
+    ahead, behind = (bearing_loads_at(compiled, q, v, a, least + step, None, p, t, x) for step in (more, -more))
     size = float(np.linalg.norm(more))
     for row in modes.bearings:
         if abs(ahead[row.bearing] - behind[row.bearing]) > NOT_UNIQUE_FRACTION * size:
@@ -144,4 +144,4 @@ def rows_at_rest(
     if not modes.bearings or compiled.constrained:
         return at
     still = np.zeros(compiled.nv)
-    return loaded(at, loads_at(compiled, q, still, still, np.zeros(0), None, p, t, x))
+    return loaded(at, bearing_loads_at(compiled, q, still, still, np.zeros(0), None, p, t, x))

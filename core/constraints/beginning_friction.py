@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.acting_states import own_modes, resting
+from core.constraints.acting_states import default_joint_modes, resting
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import AT_REST_SPEED
 from core.traces.compiled import Compiled, once
@@ -31,7 +31,7 @@ class BeginningFriction:
         self._nq, self._nv = compiled.nq, compiled.nv
         bounds = enumerate(zip(look.lower.tolist(), look.upper.tolist(), strict=True))
         self._stops = [(k, low, high) for k, (low, high) in bounds if low > -math.inf or high < math.inf]
-        rows = [row for row in own_modes(compiled).rows if row.rubs]
+        rows = [row for row in default_joint_modes(compiled).rows if row.rubs]
         self._rows = [(row.at_v, float(row.ratio), row.sliding_bounds) for row in rows]
 
     def forces(self, q: Any, v: Any, a: Any) -> Array | None:
@@ -64,6 +64,6 @@ def beginning_friction(compiled: Compiled) -> BeginningFriction | None:
     """Quick inverse dynamics with breakaway friction; None if joint rows must be examined one by one."""
     if not compiled.plain or resting(compiled) is None:
         return None
-    modes = own_modes(compiled)
+    modes = default_joint_modes(compiled)
     each = all(row.at_v != NOWHERE and row.shares == 1 and row.controlled == NOWHERE for row in modes.rows if row.rubs)
     return None if modes.bearings or not each else BeginningFriction(compiled)

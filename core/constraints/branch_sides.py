@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, is_sparse
-from core.numerics.rank import saying, solver
+from core.numerics.rank import nonzero_rows, solver
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class _DependentBlock(NamedTuple):
     sizes: Array
     right: Array
 
-    def least_side(self, G: Matrix) -> float:
+    def smallest_orientation_measure(self, G: Matrix) -> float:
         """Smallest real part of an eigenvalue of Σ⁻¹ Uᵀ G V."""
         if not len(self.sizes):
             return 1.0
@@ -71,10 +71,10 @@ class Followers:
                 follow[block.columns] = -block.right @ ((block.left.T @ target[block.rows]) / block.sizes)
         return step + follow
 
-    def same_branch(self, q: Array) -> bool:
+    def is_same_branch(self, q: Array) -> bool:
         """Return True if all loops are on the same assembly branch at another closed position nearby."""
         G = self.matrix(q)
-        return all(block.least_side(G) > 0.0 for block in self._dependent_blocks())
+        return all(block.smallest_orientation_measure(G) > 0.0 for block in self._dependent_blocks())
 
     def _dependent_blocks(self) -> tuple[_DependentBlock, ...]:
         if self._blocks is None:
@@ -96,7 +96,7 @@ def _connected_blocks(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArra
     if not len(columns):
         return []
     if not is_sparse(G):
-        rows = np.flatnonzero(saying(G[:, columns]))
+        rows = np.flatnonzero(nonzero_rows(G[:, columns]))
         return [(rows, columns)] if len(rows) else []
     from scipy.sparse import block_array
     from scipy.sparse.csgraph import connected_components

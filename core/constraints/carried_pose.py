@@ -25,7 +25,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def same_tree(old: Compiled, new: Compiled) -> bool:
+def has_same_tree(old: Compiled, new: Compiled) -> bool:
     """Return True if two machines have the same coordinates and cut the same joints."""
     return old.q_names == new.q_names and [x.cut for x in old.loops] == [x.cut for x in new.loops]
 
@@ -75,7 +75,7 @@ def _turned_inside_limits(compiled: Compiled, joint: Joint, values: Array, rest:
     possible."""
     result = values.copy()
     for k, coordinate in enumerate(compiled.coordinates.table[compiled.joint_q(joint.name)]):
-        if not joint.info.is_wound(k):
+        if not joint.info.wraps_around(k):
             continue
         turn = 2.0 * math.pi
         nearest = values[k] + turn * round((rest[k] - values[k]) / turn)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
-from core.constraints.failures import value_text
+from core.constraints.failures import coordinate_text
 from core.errors import AssemblyError, listed
 from core.numerics.matrix_forms import is_sparse
 from core.numerics.tolerances import SOLVED_GAP
@@ -39,7 +39,7 @@ def meet_exactly(before: Followers, behind: Followers, step: Array) -> bool:
     first, last = before.follow(step), behind.follow(step)
     for x in PLACES:
         cubic = gone * x * x * (3.0 - 2.0 * x) + first * x * (1.0 - x) ** 2 - last * x * x * (1.0 - x)
-        at = compiled.coordinates.integrate_step(before.q, cubic)
+        at = compiled.coordinates.integrate_within_limits(before.q, cubic)
         gap = np.abs(compiled.call("constraint_residual", at, p=p)) * (compiled.levels == 0)
         if not float(np.max(gap, initial=0.0)) < SOLVED_GAP:
             return False
@@ -69,7 +69,7 @@ def undecided(here: Followers, behind: Array) -> UndecidedBranch:
     turning = np.abs(loosened(here, behind)[1])
     joints = _of_speeds(here, turning > TURNING_SHARE * np.max(turning, initial=0.0))
     held = _of_speeds(here, here.kept)
-    at = listed([f"'{each.name}' at {value_text(x, each.dimension)}"
+    at = listed([f"'{each.name}' at {coordinate_text(x, each.dimension)}"
                  for x, each in zip(q, compiled.coordinates.table, strict=True) if each.joint in held])  # fmt: skip
     loops = [", ".join(loop.joints) for loop in compiled.loops if set(joints) & set(loop.joints)]
     names = listed([repr(name) for name in joints])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import oriented, wrong_orientation
-from core.constraints.cut_limits import CutLimit, cut_limits, exceeded_limit, widened, with_limit_rows
+from core.constraints.axis_orientation import oriented, reversed_joint
+from core.constraints.cut_limits import CutLimit, cut_limits, exceeded_limit, limits_widened_to_start, with_limit_rows
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
@@ -18,7 +18,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
+def nearest_closed_position(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
     """(nq,) the position nearest to q that closes all loops; None if a local search finds none (`assembled` searches
     farther).
 
@@ -26,10 +26,10 @@ def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, star
     """
     weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, q, weights, free, p, t=t)
-    limits = widened(compiled, start, p) if gap < ACCEPTED_GAP else ()
+    limits = limits_widened_to_start(compiled, start, p) if gap < ACCEPTED_GAP else ()
     if exceeded_limit(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, q, weights, free, p, t=t, limits=limits)
-    return closed if gap < ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) else None
+    return closed if gap < ACCEPTED_GAP and not reversed_joint(compiled, closed, p) else None
 
 
 def closed_position(
@@ -63,9 +63,9 @@ def closed_position(
     problem = position_solver.Problem(
         lambda q: residual(q, *time, p=values)[chosen],
         lambda q: jacobian(q, p=values)[chosen],
-        compiled.coordinates.integrate_step if bounded else compiled.coordinates.integrate_whole,
-        compiled.coordinates.room if bounded else compiled.coordinates.all_room,
-        lambda q: not wrong_orientation(compiled, q, values, positions),
+        compiled.coordinates.integrate_within_limits if bounded else compiled.coordinates.integrate_unlimited,
+        compiled.coordinates.room if bounded else compiled.coordinates.unlimited_room,
+        lambda q: not reversed_joint(compiled, q, values, positions),
     )
     if limits is not None:
         return position_solver.close(with_limit_rows(compiled, limits, problem, values), q, weights, fixed)
@@ -73,10 +73,10 @@ def closed_position(
     if not anywhere:
         return found
     if not (found[1] < ACCEPTED_GAP and problem.fits(found[0])):
-        found = position_solver.close_from(oriented(compiled, problem, values, positions), q, weights, fixed)
+        found = position_solver.solve_from(oriented(compiled, problem, values, positions), q, weights, fixed)
     own = cut_limits(compiled) if rows is None and bounded else ()
     if found[1] < ACCEPTED_GAP and exceeded_limit(compiled, own, found[0], values):
         inside = with_limit_rows(compiled, own, oriented(compiled, problem, values, positions), values)
-        closed = position_solver.close_from(inside, q, weights, fixed)
+        closed = position_solver.solve_from(inside, q, weights, fixed)
         return closed if closed[1] < ACCEPTED_GAP else found
     return found

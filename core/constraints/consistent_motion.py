@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.machine_size import speed_units
-from core.constraints.named_values import motion_by_name
-from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
+from core.constraints.named_values import motion_values_by_name
+from core.constraints.redundant_drivers import contradiction, contradiction_error, quantity_text
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, scaled
-from core.numerics.rank import eliminated, least, saying
+from core.numerics.rank import eliminated, least, nonzero_rows
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
     """(nv,) consistent speeds that keep those given by name. Raises AssemblyError if the given ones contradict each
     other."""
-    values = motion_by_name(compiled, "v", given, p)
+    values = motion_values_by_name(compiled, "v", given, p)
     demanded = _demanded_speeds(compiled, p, t)
     v = np.zeros(compiled.nv)
     if demanded.any() or any(values.values()):
@@ -63,8 +63,8 @@ def named_accelerations(
 ) -> Array:
     """(nv,) consistent accelerations, at speeds v, that keep those given by name; steady : names of speeds that stay
     constant if possible."""
-    values = motion_by_name(compiled, "a", given, p)
-    first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
+    values = motion_values_by_name(compiled, "a", given, p)
+    first = [k for k in motion_values_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
     every = np.ones(len(compiled.rows), dtype=bool)
     return _completed_motion(compiled, q, values, first, demanded, every, p, 2)
@@ -156,7 +156,7 @@ def _null_space(G: Matrix) -> Array:
     if (known := eliminated(G)) is not None:
         return known.motions
     G = dense(G)
-    _, sigma, right = np.linalg.svd(G[saying(G)])
+    _, sigma, right = np.linalg.svd(G[nonzero_rows(G)])
     vanishing = VANISHES_TOLERANCE * max(float(np.max(sigma, initial=0.0)), 1e-12)
     return np.asarray(right[int(np.count_nonzero(sigma > vanishing)) :].T)
 
@@ -218,8 +218,8 @@ def _contradiction_error(
     beside = " and ".join(compiled.v_names[i] for i in others)
     cause = f"With {beside} as given, the constraints" if others else "The constraints"
     return AssemblyError(
-        f"{cause} do not allow this {word}: {amount_text(value, unit, per)} is given, "
-        f"{amount_text(fitting, unit, per)} would be consistent.",
+        f"{cause} do not allow this {word}: {quantity_text(value, unit, per)} is given, "
+        f"{quantity_text(fitting, unit, per)} would be consistent.",
         where=f"{word} of '{compiled.v_names[k]}'",
         remedy="Leave it out: it follows from the others." if others else "Leave it out.",
     )

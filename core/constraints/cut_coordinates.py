@@ -56,7 +56,7 @@ def steady(compiled: Compiled, joint: str, time: Array, moving: CutMotion) -> Ar
     where = f"joint '{joint}', rest"
     rest = [compiled.coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
     for k in range(cut.info.nq):
-        if cut.info.is_wound(k) and len(q):
+        if cut.info.wraps_around(k) and len(q):
             first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))
             q[:, k] = first + unwound(time, q[:, k], moving.v[:, k])
     return q

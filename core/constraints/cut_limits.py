@@ -70,18 +70,18 @@ def cut_limits(compiled: Compiled) -> tuple[CutLimit, ...]:
 
 def _cut_limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
     joint = compiled.model.expanded.find("joints", name)  # the model's own limits, not the program's
-    lower, upper = compiled.coordinates.own_bounds(joint, k)
+    lower, upper = compiled.coordinates.limits_of_joint(joint, k)
     if lower is None and upper is None:
         return None
     low, high = -math.inf if lower is None else lower, math.inf if upper is None else upper
     rest = compiled.coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
     base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
     dimension = joint.info.coordinate_dimensions[k]
-    wound = joint.info.is_wound(k)
+    wound = joint.info.wraps_around(k)
     return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, wound)
 
 
-def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
+def limits_widened_to_start(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
     """Limits for a motion that starts at a pose: a coordinate already beyond a limit may go no farther, and angles are
     counted from the start."""
     found = ((limit, limit.value(compiled, start, p)) for limit in cut_limits(compiled))

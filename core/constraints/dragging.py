@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.axis_orientation import reversed_joint
 from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
 from core.constraints.change_points import loosened, meet_exactly, undecided
 from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, reached_limits, widened
+from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, limits_widened_to_start, reached_limits
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 from core.traces.compiled import Compiled
@@ -135,7 +135,7 @@ def _last_step(path: _DragPath, q: Array) -> Array:
         return q
     little = displacement * min(1.0, LAST_STEP / distance)
     trial = compiled.coordinates.clamp(_predicted_position(path.followers(q), little))
-    limits = widened(compiled, q, p)
+    limits = limits_widened_to_start(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
     closed, gap = _moved_onto_limits(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
@@ -144,7 +144,7 @@ def _last_step(path: _DragPath, q: Array) -> Array:
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
         gap < path.accepted
-        and not wrong_orientation(compiled, closed, p)
+        and not reversed_joint(compiled, closed, p)
         and not exceeded_limit(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
@@ -170,7 +170,9 @@ def _moved_onto_limits(compiled: Compiled, q: Array, weights: Array, p: Values, 
     limits = reached_limits(compiled, cut_limits(compiled), q, p)
     if not (still.any() or limits):
         return q, 0.0
-    closed, gap = closed_position(compiled, coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
+    closed, gap = closed_position(
+        compiled, coordinates.integrate_within_limits(q, edges), weights, still, p, t=t, limits=limits
+    )
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
@@ -180,7 +182,7 @@ def _stage(path: _DragPath, followers: Followers, step: Array, last: bool) -> _S
     if tried.q is None:
         return tried
     meets = not last and loosened(path.followers(tried.q), followers.q)[0] < FOLLOWS_TOLERANCE
-    return _StageResult(None, tried.gap, turned=True) if meets or not followers.same_branch(tried.q) else tried
+    return _StageResult(None, tried.gap, turned=True) if meets or not followers.is_same_branch(tried.q) else tried
 
 
 def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
@@ -194,7 +196,7 @@ def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _S
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t)
-    limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
+    limits = limits_widened_to_start(compiled, q, p) if gap < ACCEPTED_GAP else ()
     if exceeded_limit(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
     if not gap < path.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:

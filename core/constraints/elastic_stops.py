@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import JointModes, JointRow, closing_speed, dissipation_of, stiffness_per_inertia
+from core.constraints.joint_modes import (
+    JointModes,
+    JointRow,
+    closing_speed,
+    dissipation_from_restitution,
+    stiffness_per_inertia,
+)
 from core.constraints.joint_rows import JointRows
 from core.traces.compiled import Compiled
 
@@ -17,7 +23,7 @@ MOST_DISSIPATION = 1e3
 """Largest dissipation of a Hunt–Crossley stop, as a multiple of 1/closing speed."""
 
 
-class Pressed(NamedTuple):
+class PressedStops(NamedTuple):
     """Elastic stops that are compressed at a pose.
 
     names : of their coordinates; rows : (n, nv) directions; side : (n,) 1 at upper limits, −1 at lower ones; depth,
@@ -47,7 +53,7 @@ class Pressed(NamedTuple):
         return float(0.5 * np.sum(self.stiffness * self.depth**2))
 
 
-def is_elastic(row: JointRow) -> bool:
+def has_elastic_stop(row: JointRow) -> bool:
     """Return True if the limits of a row are elastic stops."""
     return not row.rigid and bool(np.isfinite([row.lower, row.upper]).any())
 
@@ -57,17 +63,22 @@ def dissipation(row: JointRow, size: float) -> float:
     s/m."""
     if not row.hunt_crossley:
         return row.damping
-    return min(dissipation_of(row.restitution), MOST_DISSIPATION) / closing_speed(row, size)
+    return min(dissipation_from_restitution(row.restitution), MOST_DISSIPATION) / closing_speed(row, size)
 
 
-def pushed_in(at: JointRows) -> list[tuple[int, int]]:
+def compressed_stops(at: JointRows) -> list[tuple[int, int]]:
     """(row, side) of the elastic stops that a pose compresses."""
-    return [(int(i), side) for side in (1, -1) for i in np.flatnonzero(at.beyond(side) > 0.0) if is_elastic(at.rows[i])]
+    return [
+        (int(i), side)
+        for side in (1, -1)
+        for i in np.flatnonzero(at.beyond(side) > 0.0)
+        if has_elastic_stop(at.rows[i])
+    ]
 
 
 def pressed(
     compiled: Compiled, modes: JointModes, at: JointRows, met: list[tuple[int, int]], N: Array, q: Array, p: Array
-) -> Pressed:
+) -> PressedStops:
     """Spring data of stops (row, side) at a pose q with admissible motions N (nv, k)."""
     chosen = at.chosen([i for i, _ in met])
     depth = np.array([at.beyond(side)[i] for i, side in met], dtype=float)
@@ -81,7 +92,7 @@ def pressed(
             derived = 2.0 * row.damping_ratio * np.sqrt(stiffness[j] * inertia)
             damping[j] = own * stiffness[j] * depth[j] if row.hunt_crossley else own + derived
     side = np.array([float(side) for _, side in met])
-    return Pressed(tuple(row.name for row in chosen.rows), chosen.W, side, depth, stiffness, damping)
+    return PressedStops(tuple(row.name for row in chosen.rows), chosen.W, side, depth, stiffness, damping)
 
 
 def compliances(W: Array, M: Array) -> Array:

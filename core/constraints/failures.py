@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.axis_orientation import reversed_joint
 from core.constraints.closed_positions import closed_position
 from core.constraints.conflicting_elements import Conflict, Key, conflicting
 from core.constraints.cut_limits import BEYOND, CutLimit
-from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error, unit
+from core.constraints.redundant_drivers import contradiction, contradiction_error, quantity_text, unit
 from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, listed
 from core.model.model import WORDS
@@ -48,24 +48,24 @@ def _limits_in_the_way(compiled: Compiled, q: Array, p: Values, t: float) -> str
     free, gap = closed_position(
         compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t, bounded=False
     )
-    if not gap < ACCEPTED_GAP or wrong_orientation(compiled, free, p):
+    if not gap < ACCEPTED_GAP or reversed_joint(compiled, free, p):
         return ""
-    return beyond_limits(compiled, free)
+    return beyond_limits_text(compiled, free)
 
 
-def beyond_limits(compiled: Compiled, free: Array) -> str:
+def beyond_limits_text(compiled: Compiled, free: Array) -> str:
     """Sentence naming the joints that are beyond their limits at a closed position; '' if there are none."""
     lower, upper = compiled.coordinates.lower, compiled.coordinates.upper
     beyond = [
-        f"'{each.name}' at {value_text(x, each.dimension)}"
-        f" (limit {value_text(low if x < low else high, each.dimension)})"
+        f"'{each.name}' at {coordinate_text(x, each.dimension)}"
+        f" (limit {coordinate_text(low if x < low else high, each.dimension)})"
         for each, x, low, high in zip(compiled.coordinates.table, free, lower, upper, strict=True)
         if not low - BEYOND <= x <= high + BEYOND
     ]
     return f" It would close with {listed(beyond)}." if beyond else ""
 
 
-def value_text(x: float, dimension: str) -> str:
+def coordinate_text(x: float, dimension: str) -> str:
     """A coordinate, or a difference of two, as text in degrees or millimetres."""
     if dimension == "none":
         return f"{x:.4g}"
@@ -78,7 +78,7 @@ def _open_error(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     gaps = np.where(counts, np.abs(compiled.call("constraint_residual", q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
-    if worst < ACCEPTED_GAP and (joint := wrong_orientation(compiled, q, p)):
+    if worst < ACCEPTED_GAP and (joint := reversed_joint(compiled, q, p)):
         return AssemblyError(
             "The loop closes only with the joint's axis reversed.",
             where=f"joint '{joint}'",
@@ -103,9 +103,9 @@ def _open_error(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     return error
 
 
-def beyond_limit(q: Array, limit: CutLimit, step: float) -> AssemblyError:
+def beyond_limit_error(q: Array, limit: CutLimit, step: float) -> AssemblyError:
     """Error for loops that close only with a joint beyond its limit."""
-    amount = amount_text(step, "rad") if limit.dimension == "angle" else f"{1000.0 * step:.4g} mm"
+    amount = quantity_text(step, "rad") if limit.dimension == "angle" else f"{1000.0 * step:.4g} mm"
     error = AssemblyError(
         f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
         where=f"joint '{limit.joint}'",
@@ -188,7 +188,7 @@ def _residual_text(compiled: Compiled, q: Array, row: Row, gap: float, p: Values
     """A gap as text: distances in millimetres, angles in degrees."""
     measure = unit(compiled, row)
     gap = abs(_residual_as_length(compiled, q, row, gap, p))
-    return f"{1000.0 * gap:.4g} mm" if measure == "m" else amount_text(gap, measure)
+    return f"{1000.0 * gap:.4g} mm" if measure == "m" else quantity_text(gap, measure)
 
 
 def _residual_as_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:

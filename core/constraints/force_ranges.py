@@ -22,12 +22,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
+from core.constraints.bearing_friction import (
+    bearing_loads_at,
+    consistent_bearing_loads,
+    loaded,
+    require_unique_bearing_loads,
+)
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
-from core.constraints.multipliers import at_actuators
-from core.constraints.row_forces import resisting_forces, resisting_with, touched_sides
-from core.constraints.states import per_state
+from core.constraints.multipliers import equivalent_actuator_forces
+from core.constraints.row_forces import resisting_forces, resisting_forces_with_loads, touched_stop_sides
+from core.constraints.states import broadcast_to_states
 from core.multibody.parameter_values import Values
 from core.numerics.rank import least
 from core.traces.compiled import Compiled
@@ -68,18 +73,18 @@ def force_ranges(
     q, v, a = (np.asarray(each, dtype=float) for each in (q, v, a))
     values, leading, times = compiled.parameter_values(p), tau.shape[:-1], np.asarray(t, dtype=float)[..., None]
     given = [q, v, a, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
-    flat = [per_state(each, leading) for each in given]
-    low, high = per_state(tau, leading).copy(), per_state(tau, leading).copy()
+    flat = [broadcast_to_states(each, leading) for each in given]
+    low, high = broadcast_to_states(tau, leading).copy(), broadcast_to_states(tau, leading).copy()
     for k, (state, speed, acceleration, row, time, *own) in enumerate(zip(*flat, strict=True)):
         modes, states = joint_modes(compiled, row), own[0] if own else None
         at = rows_at(compiled, modes, state, row, float(time[0]), speed, states)
         still = (at.sizes(at.W @ speed) < AT_REST_SPEED) & (at.sizes(at.W @ acceleration) < AT_REST_SPEED)
-        rests, sides = at.rubs & still, np.where(still, touched_sides(at), 0)
+        rests, sides = at.rubs & still, np.where(still, touched_stop_sides(at), 0)
         if not (rests.any() or sides.any()):
             continue
         W = at.W
         if actuators is not None or compiled.constrained:
-            W = at_actuators(compiled, state, W, actuators, row)
+            W = equivalent_actuator_forces(compiled, state, W, actuators, row)
         D, outward = W[rests], -sides[:, None] * W
         motion = state, speed, acceleration, row, float(time[0]), states
         if modes.bearings and compiled.constrained:
@@ -165,7 +170,7 @@ def joint_forces(
         tau = tau - resists
     if actuators is None and not compiled.constrained:
         return tau
-    return at_actuators(compiled, q, tau, actuators, p)
+    return equivalent_actuator_forces(compiled, q, tau, actuators, p)
 
 
 def _rows_under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
@@ -173,7 +178,7 @@ def _rows_under_load(compiled: Compiled, modes: JointModes, at: JointRows, state
     if not modes.bearings:
         return at
     q, v, a, p, t, x = state
-    return loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
+    return loaded(at, bearing_loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
 
 
 def _forces_with_bearing_friction(
@@ -184,7 +189,7 @@ def _forces_with_bearing_friction(
     given = [*(np.asarray(each, dtype=float) for each in motion), tau, values, times]
     given += [] if x is None else [np.asarray(x, dtype=float)]
     leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
-    flat = [per_state(each, leading) for each in given]
+    flat = [broadcast_to_states(each, leading) for each in given]
     result = np.array([_forces_at_actuators(compiled, actuators, *each) for each in zip(*flat, strict=True)])
     return result.reshape(*leading, compiled.nv)
 
@@ -224,7 +229,7 @@ class _ForceBalance:
     ) -> None:
         self._compiled, self._modes, self.at, self._motion, self._actuators = compiled, modes, at, motion, actuators
         q, v, a, p, t, x = motion
-        require_unique(compiled, modes, q, v, p, t, x)
+        require_unique_bearing_loads(compiled, modes, q, v, p, t, x)
         self._tau = compiled.call("inverse_dynamics", q, v, a, p=p, t=t, x=x) if tau is None else tau
         self._G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting]
         self._start: Array | None = None
@@ -238,9 +243,9 @@ class _ForceBalance:
 
     def _shared_forces(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
         """Forces that the tree needs, the actuator forces that supply them, and forces in loop-closing joints."""
-        resists, closing = resisting_with(self._compiled, self._modes, self.at, self._motion, loads, share)
+        resists, closing = resisting_forces_with_loads(self._compiled, self._modes, self.at, self._motion, loads, share)
         needed, (q, _, _, p, _, _) = self._tau - resists, self._motion
-        return needed, at_actuators(self._compiled, q, needed, self._actuators, p), closing
+        return needed, equivalent_actuator_forces(self._compiled, q, needed, self._actuators, p), closing
 
     def _bearing_loads(self, share: Array | None, before: Array) -> Array:
         """Bearing loads that result from the friction at assumed loads."""
@@ -248,4 +253,4 @@ class _ForceBalance:
         needed, given, closing = self._shared_forces(share, before)
         every = np.zeros(len(self._compiled.rows))
         every[self._compiled.lasting] = least(self._G.T, needed - given)
-        return loads_at(self._compiled, q, v, a, every, closing, p, t, x)
+        return bearing_loads_at(self._compiled, q, v, a, every, closing, p, t, x)

@@ -18,7 +18,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def with_levels(
+def rows_with_friction_levels(
     compiled: Compiled, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
 ) -> tuple[JointRow, ...]:
     """Joint rows with the friction levels that their formulas give at a state. Raises SimulationError if a level is
@@ -39,7 +39,7 @@ def _with_friction_levels(row: JointRow, levels: Array, t: float) -> JointRow:
             where=row.where,
             remedy="Give a formula that is finite at every state.",
         )
-    if (error := without_meaning(row, t, levels)) is not None:
+    if (error := invalid_friction_error(row, t, levels)) is not None:
         raise error
     kinetic, static, backward_kinetic, backward_static = map(float, levels)
     return replace(
@@ -47,7 +47,7 @@ def _with_friction_levels(row: JointRow, levels: Array, t: float) -> JointRow:
     )
 
 
-def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError | None:
+def invalid_friction_error(row: JointRow, t: float, levels: Array) -> SimulationError | None:
     """Error for friction levels (4,) that are negative, or lower at rest than while sliding; None if they are valid."""
     kinetic, static = next(((k, s) for k, s in np.reshape(levels, (2, 2)) if k < 0.0 or s < k), (0.0, 0.0))
     if kinetic == static == 0.0:
@@ -62,7 +62,7 @@ def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError |
     return error
 
 
-def meaningless(
+def first_invalid_friction_error(
     compiled: Compiled, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
 ) -> SimulationError | None:
     """Error for the first of the states (n, …) with invalid friction levels; None if all are valid."""
@@ -72,7 +72,7 @@ def meaningless(
     levels = compiled.call("friction_levels", q, v, p=p, t=t, x=x)
     for k, time in enumerate(t):
         for row in controlled:
-            if (error := without_meaning(row, float(time), levels[k, row.controlled])) is not None:
+            if (error := invalid_friction_error(row, float(time), levels[k, row.controlled])) is not None:
                 return error
     return None
 

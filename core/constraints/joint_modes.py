@@ -17,7 +17,7 @@ from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.dry_friction import friction_of, is_controlled, owner
 from core.model import Force, Joint
-from core.model.joints import Limit, rated
+from core.model.joints import Limit, effective_limit
 from core.model.parameters import environment
 from core.model.signals import component
 from core.multibody.coordinates import Coordinates
@@ -98,10 +98,10 @@ class JointRow:
     @property
     def rubs(self) -> bool:
         """True if the row has dry friction, possibly only at some instants."""
-        return self.rubs_now or self.controlled != NOWHERE
+        return self.has_friction_now or self.controlled != NOWHERE
 
     @property
-    def rubs_now(self) -> bool:
+    def has_friction_now(self) -> bool:
         """True if the row has dry friction in some direction, possibly only under load."""
         return max(self.static, self.backward_static, self.static_coefficient) > 0.0
 
@@ -225,7 +225,7 @@ def _rows_of_joints(
                 row = replace(row, bearing=bearings[joint.name, k], **_friction_coefficients(own, coordinates))
             straight = joint.info.nq == joint.info.nv
             if closing:
-                found.append(replace(row, turns=straight and joint.info.is_wound(k), measured=straight))
+                found.append(replace(row, turns=straight and joint.info.wraps_around(k), measured=straight))
                 continue
             body = compiled.tree.links[link]  # type: ignore[index]
             if body.coupling is None:
@@ -278,7 +278,7 @@ def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: b
     if not limits or not straight or k >= len(joint.limits):
         return row
     limit = joint.limits[k]
-    lower, upper = coordinates.own_bounds(joint, k)
+    lower, upper = coordinates.limits_of_joint(joint, k)
 
     def number(name: str, default: float) -> float:
         value = getattr(limit, name)
@@ -289,8 +289,8 @@ def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: b
         row,
         lower=-math.inf if bounds[0] is None else float(bounds[0]),
         upper=math.inf if bounds[1] is None else float(bounds[1]),
-        fastest=rated(number("velocity", math.inf)),
-        effort=rated(number("effort", math.inf)),
+        fastest=effective_limit(number("velocity", math.inf)),
+        effort=effective_limit(number("effort", math.inf)),
         **_stop_fields(limit, number),
     )
 
@@ -352,7 +352,11 @@ def _stop_fields(limit: Limit, number: Any) -> dict[str, Any]:
         return {"hunt_crossley": True, "stiffness": stiffness, "restitution": restitution}
     if limit.damping is not None:
         return {"stiffness": stiffness, "damping": number("damping", 0.0)}
-    return {"stiffness": stiffness, "restitution": restitution, "damping_ratio": damping_ratio_of(restitution)}
+    return {
+        "stiffness": stiffness,
+        "restitution": restitution,
+        "damping_ratio": damping_ratio_from_restitution(restitution),
+    }
 
 
 def closing_speed(row: JointRow, size: float) -> float:
@@ -370,14 +374,14 @@ def stiffness_per_inertia(row: JointRow, size: float) -> float:
     return (closing_speed(row, size) / yielding(row, size)) ** 2
 
 
-def resolved_by(step: float) -> float:
+def resolvable_stiffness(step: float) -> float:
     """Largest k/m, 1/s², for which fixed steps (s) are accurate and stable, even with the damping of a stop of zero
     restitution."""
     return (STEPS_IN_STOP / step) ** 2
 
 
 @lru_cache(maxsize=1024)
-def damping_ratio_of(restitution: float) -> float:
+def damping_ratio_from_restitution(restitution: float) -> float:
     """ζ = cos α of a linear spring-damper stop with coefficient of restitution e = exp(−2 α cot α), where contact ends
     when the force vanishes (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping); at
     most `MOST_RATIO`."""
@@ -393,7 +397,7 @@ def damping_ratio_of(restitution: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def dissipation_of(restitution: float) -> float:
+def dissipation_from_restitution(restitution: float) -> float:
     """δ = c v₀ of a Hunt–Crossley stop with coefficient of restitution e at impact speed v₀: (1 + e) δ = ln((1 + δ)/(1
     − e δ)), for any stiffness and exponent."""
     if restitution >= 1.0:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.friction_formulas import with_levels
+from core.constraints.friction_formulas import rows_with_friction_levels
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes, middle
 from core.multibody.parameter_values import Values
-from core.numerics.bounded_forces import sizes_of
+from core.numerics.bounded_forces import row_sizes
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ class JointRows(NamedTuple):
     def sizes(self, x: Array) -> Array:
         """(n,) magnitudes of numbers x (n,) along rows; rows that share vector friction all get the length of their
         vector."""
-        return sizes_of(x, self.shares)
+        return row_sizes(x, self.shares)
 
     def sliding(self, rates: Array) -> Array:
         """(n,) sliding friction of rows with speeds (n,); 0 for rows at rest."""
@@ -70,7 +70,7 @@ class JointRows(NamedTuple):
     @property
     def rubs(self) -> NDArray[np.bool_]:
         """(n,) mask of rows with dry friction."""
-        return np.array([row.rubs_now for row in self.rows], dtype=bool)
+        return np.array([row.has_friction_now for row in self.rows], dtype=bool)
 
     @property
     def static_bounds(self) -> tuple[Array, Array]:
@@ -104,7 +104,7 @@ def rows_at(
 ) -> JointRows:
     """Friction and stop rows at a pose (nq,), with friction formulas evaluated at time t, speeds v (nv,; default at
     rest) and force-element states x (nx,; default at rest). Raises SimulationError if a friction level is invalid."""
-    rows = with_levels(compiled, modes.rows, q, v, p, t, x)
+    rows = rows_with_friction_levels(compiled, modes.rows, q, v, p, t, x)
     W, value = np.zeros((len(rows), compiled.nv)), np.zeros(len(rows))
     for i, row in enumerate(rows):
         if row.at_v != NOWHERE:
@@ -124,21 +124,21 @@ def _measure_cut_rows(
     values, entries = compiled.call("cut_values", q, p=p), compiled.call("cut_entries", q, p=p)
     for i, row in enumerate(rows):
         if row.at_v == NOWHERE:
-            k = cut_number(compiled, row)
+            k = cut_row_index(compiled, row)
             own = pattern.rows == k
             W[i, pattern.columns[own]] = entries[own]
             turns = round((middle(row) - values[k]) / (2.0 * np.pi)) if row.turns else 0
             value[i] = values[k] + 2.0 * np.pi * turns
 
 
-def biases_at(compiled: Compiled, at: JointRows, q: Array, v: Array, p: Values = None) -> Array:
+def row_biases_at(compiled: Compiled, at: JointRows, q: Array, v: Array, p: Values = None) -> Array:
     """(n,) accelerations Ẇ v along the rows; zero for tree joints."""
     result = np.zeros(len(at.rows))
     if v.any() and any(row.at_v == NOWHERE for row in at.rows):
         drift = compiled.call("cut_drift", q, v, p=p)
         for i, row in enumerate(at.rows):
             if row.at_v == NOWHERE:
-                result[i] = drift[cut_number(compiled, row)]
+                result[i] = drift[cut_row_index(compiled, row)]
     return result
 
 
@@ -159,13 +159,13 @@ def compliances_of_tree(compiled: Compiled, W: Array, q: Array, p: Values = None
     return np.where(np.isfinite(result), np.maximum(result, 0.0), 0.0)
 
 
-def cut_number(compiled: Compiled, row: JointRow) -> int:
+def cut_row_index(compiled: Compiled, row: JointRow) -> int:
     """Index of a row among the coordinates of loop-closing joints and clutches."""
     table = compiled.program.tracer.cut_coordinates
     return next(i for i, each in enumerate(table) if (each.owner, each.k) == (row.owner, row.k))
 
 
-def rubbing_rows(compiled: Compiled, q: Array, p: Values = None, t: float = 0.0) -> JointRows:
+def rows_with_friction(compiled: Compiled, q: Array, p: Values = None, t: float = 0.0) -> JointRows:
     """Rows with dry friction."""
     rows = rows_at(compiled, joint_modes(compiled, compiled.parameter_values(p)), q, p, t)
     return rows.chosen(rows.rubs)

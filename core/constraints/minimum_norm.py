@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.numerics.matrix_forms import Matrix
-from core.numerics.rank import saying
+from core.numerics.rank import nonzero_rows
 from core.numerics.tolerances import RANK_TOLERANCE
 
 Array = NDArray[np.float64]
@@ -25,7 +25,7 @@ NOTHING = 1e-14
 def self_stresses(G: Array) -> Array:
     """(n, rows, k) orthonormal self-stresses of G (n, rows, nv), k the largest number at any of the n states,
     zero-padded. A zero row of G is a self-stress by itself."""
-    among = saying(G)
+    among = nonzero_rows(G)
     u, sigma, _ = np.linalg.svd(G[:, among])
     rows = u.shape[-1]
     padded = np.zeros((len(G), rows))

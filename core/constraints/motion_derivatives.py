@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
 from core.constraints.multipliers import constrained_motion
-from core.constraints.states import per_state, states_of
+from core.constraints.states import broadcast_to_states, states_of
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import dense
@@ -73,7 +73,9 @@ class MotionDerivatives:
         given = (states_of(q, compiled.nq, "q"), states_of(v, compiled.nv, "v"), states_of(tau, compiled.nv, "tau"))
         self._one = all(each.ndim == 1 for each in given)
         self._leading = () if self._one else np.broadcast_shapes(*(each.shape[:-1] for each in given))
-        self._q, self._v, self._tau = (each[None] if self._one else per_state(each, self._leading) for each in given)
+        self._q, self._v, self._tau = (
+            each[None] if self._one else broadcast_to_states(each, self._leading) for each in given
+        )
         self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.tracer.long)
 
     # ----------------------------------------------------------------------------------------- inverse dynamics
@@ -230,7 +232,11 @@ class MotionDerivatives:
 
     def _slopes(self, parameters: tuple[int, ...]) -> Equations:
         compiled, count = self._compiled, len(self._q)
-        x = np.zeros((count, 0)) if self._x is None else per_state(np.asarray(self._x, dtype=float), self._leading)
+        x = (
+            np.zeros((count, 0))
+            if self._x is None
+            else broadcast_to_states(np.asarray(self._x, dtype=float), self._leading)
+        )
         clock = np.broadcast_to(
             compiled.time_argument(self._t, self._given), (count, compiled.program.tracer.clock.size)
         )

@@ -14,8 +14,8 @@ from core.codegen.single_state import Path
 from core.constraints import acting_states, force_ranges, row_forces
 from core.constraints.beginning_friction import BeginningFriction, beginning_friction
 from core.constraints.multipliers import constrained_motion
-from core.constraints.passed_limits import warn_beyond
-from core.constraints.states import per_state
+from core.constraints.passed_limits import warn_of_passed_limits
+from core.constraints.states import broadcast_to_states
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled
 
@@ -32,7 +32,7 @@ def motion_with_rows(
     free = constrained_motion(compiled, q, v, tau, p, passive, t, x)
     if not passive or not (motors or acting_states.has_rows(compiled)):
         return free, None
-    which = None if motors else acting_states.states_that_act(compiled, q, v, p)
+    which = None if motors else acting_states.acting_states_mask(compiled, q, v, p)
     if which is not None and not which.all():
         return _motion_at_marked_states(compiled, which, free, q, v, tau, p, t, x)
     rows = row_forces.acting_forces(compiled, q, v, tau, p, t, x, motors)
@@ -60,7 +60,7 @@ def _motion_at_marked_states(
     given += [np.asarray(t, dtype=float)[..., None]] + ([] if x is None else [np.asarray(x, dtype=float)])
     leading = np.broadcast_shapes(which.shape, *(each.shape[:-1] for each in given))
     acts = np.flatnonzero(np.broadcast_to(which, leading))
-    states = [per_state(each, leading)[acts] for each in given]
+    states = [broadcast_to_states(each, leading)[acts] for each in given]
     own = states[4] if x is not None else None
     (a, multipliers), closing = motion_with_rows(
         compiled, states[0], states[1], states[2], p, True, states[3][:, 0], own
@@ -73,7 +73,7 @@ def _motion_at_marked_states(
 
 def _with_rows_replaced(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
     """(…, n) copy of `numbers` with the rows at some states replaced."""
-    flat = np.array(per_state(numbers, leading))
+    flat = np.array(broadcast_to_states(numbers, leading))
     flat[where] = some
     return flat.reshape(*leading, -1)
 
@@ -81,13 +81,13 @@ def _with_rows_replaced(numbers: Array, where: NDArray[np.int64], some: Array, l
 # ------------------------------------------------------------------------------------------ quick calls
 
 
-class Slow(NamedTuple):
+class SlowPath(NamedTuple):
     """Stand-in for a quick evaluator, with a call of the general path only."""
 
     call: Path
 
 
-def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
+def forward_dynamics_fast_path(compiled: Compiled) -> Evaluator | Guarded | SlowPath:
     """(q, v, tau) → forward dynamics of a plain machine; single states at which no friction at rest or stop acts go
     straight to machine code, which tests for that itself."""
     return _quick_evaluator(
@@ -97,7 +97,7 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
     )
 
 
-def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
+def inverse_dynamics_fast_path(compiled: Compiled) -> Evaluator | Guarded | SlowPath:
     """(q, v, a) → inverse dynamics of a plain machine; single states at which no friction at rest or stop acts go
     straight to machine code."""
     return _quick_evaluator(
@@ -108,10 +108,10 @@ def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
 def _forces_with_rows(compiled: Compiled, look: BeginningFriction | None, q: Any, v: Any, a: Any) -> Array:
     if look is not None and (found := look.forces(q, v, a)) is not None:
         return found
-    return warned_forces(compiled, q, v, a, None, None, True)
+    return forces_with_limit_warning(compiled, q, v, a, None, None, True)
 
 
-def warned_forces(
+def forces_with_limit_warning(
     compiled: Compiled,
     q: Any,
     v: Any,
@@ -125,13 +125,13 @@ def warned_forces(
     """Joint forces of a motion; warns of joints pushed far into elastic stops."""
     tau = force_ranges.joint_forces(compiled, q, v, a, actuators, p, passive, t, x)
     if passive:
-        warn_beyond(compiled, np.asarray(q, dtype=float), p)
+        warn_of_passed_limits(compiled, np.asarray(q, dtype=float), p)
     return tau
 
 
-def _quick_evaluator(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
+def _quick_evaluator(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | SlowPath:
     look, evaluator = acting_states.resting(compiled), compiled.evaluator(function)
     if look is None:
         return evaluator
     guard = look.guard()
-    return Slow(otherwise) if guard is None else evaluator.guarded(guard, otherwise)
+    return SlowPath(otherwise) if guard is None else evaluator.guarded(guard, otherwise)

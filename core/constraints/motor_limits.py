@@ -44,7 +44,7 @@ def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.
     return np.asarray(np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * effort_limits(compiled, p))
 
 
-class Supplied(NamedTuple):
+class SuppliedForces(NamedTuple):
     """Forces that motors supply for given commands, at n states. given : (n, nv) commands cut off at the effort limits;
     lost : (n, nv) the part not delivered by motors overrun by their loads; full, idle : (n, nv) masks of motors at the
     effort limit, and overrun; keeps : (n, nv) mask of motors that may hold their speed at the limit; holds : (n,) True
@@ -68,7 +68,7 @@ class Supplied(NamedTuple):
         return np.asarray(self.silent.any(axis=1) | self.keeps.any(axis=1) | self.holds)
 
 
-def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Supplied:
+def supplied_forces(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> SuppliedForces:
     """Forces that motors supply at speeds v (n, nv) for commands (n, nv). Braking forces are available at any speed."""
     values = given(compiled, asked, p)
     lost, idle, keeps = np.zeros_like(values), *(np.zeros(values.shape, dtype=bool) for _ in range(2))
@@ -86,7 +86,7 @@ def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Su
             lost[:, row.at_v] = np.where(idle[:, row.at_v], values[:, row.at_v], 0.0)
         else:
             holds |= at_limit | beyond
-    return Supplied(values, lost, saturated(compiled, asked, p), idle, keeps, holds)
+    return SuppliedForces(values, lost, saturated(compiled, asked, p), idle, keeps, holds)
 
 
 def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tuple[float, float]]:
@@ -96,7 +96,7 @@ def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tupl
     return {name: (float(x), math.copysign(high, x)) for name, x, high in names if abs(x) > high}
 
 
-def needed_words(compiled: Compiled, needed: Array, p: Values = None) -> str:
+def effort_limit_text(compiled: Compiled, needed: Array, p: Values = None) -> str:
     """A sentence for each motor whose required force τ (nv,) exceeds its effort limit; '' if none does."""
     dimensions = dict(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
     units = {name: "N" if dimensions[name] == "velocity" else "N·m" for name in compiled.v_names}
@@ -107,7 +107,7 @@ def needed_words(compiled: Compiled, needed: Array, p: Values = None) -> str:
     )
 
 
-def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None) -> str:
+def speed_limit_text(compiled: Compiled, v: Array, needed: Array, p: Values = None) -> str:
     """A sentence for each motor that would have to drive above its speed limit, at speeds v and required forces τ
     (nv,); '' if none does."""
     found = []

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import BARELY, independent_speeds
-from core.constraints.named_values import unknown_name
-from core.constraints.states import per_state
+from core.constraints.named_values import unknown_name_error
+from core.constraints.states import broadcast_to_states
 from core.errors import SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts
 from core.numerics.matrix_forms import Matrix
-from core.numerics.rank import eliminated, inverse, null_space, saying
+from core.numerics.rank import eliminated, inverse, nonzero_rows, null_space
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, REGULAR_FRACTION
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
@@ -51,7 +51,7 @@ def _multipliers_of_definite_mass(
     """(a, λ) for M = L Lᵀ, from the singular values L⁻¹ Gᵀ = U Σ Vᵀ. Those of G M⁻¹ Gᵀ would square the condition
     number and cost half of the digits of λ near singular positions. The rank is that of G alone: a light body next to a
     heavy one makes no row redundant."""
-    rows = saying(G)
+    rows = nonzero_rows(G)
     G, bias = G[..., rows, :], G_bias[..., rows, None]
     L, G = (np.broadcast_to(each, (*G_bias.shape[:-1], *each.shape[-2:])) for each in (L, G))
     solved = np.linalg.solve(L, np.concatenate([rhs[..., None], np.swapaxes(G, -1, -2)], axis=-1))
@@ -137,7 +137,7 @@ def _sparse_motion(
     rhs = tau - compiled.call(f"bias{which}", q, v, p=p, t=t, x=x)
     bias = compiled.call("constraint_bias", q, v, p=p, t=t)
     leading = np.broadcast_shapes(rhs.shape[:-1], bias.shape[:-1])
-    states, parameters, loads, biases = (per_state(each, leading) for each in (q, values, rhs, bias))
+    states, parameters, loads, biases = (broadcast_to_states(each, leading) for each in (q, values, rhs, bias))
     accelerations, multipliers = np.empty((len(states), compiled.nv)), np.empty((len(states), len(compiled.rows)))
     for k, (state, row) in enumerate(zip(states, parameters, strict=True)):
         known = eliminated(compiled.constraint_matrix(state, row))
@@ -166,21 +166,25 @@ def _sparse_multipliers(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[
     found = splu(whole).solve(np.concatenate([rhs, -bias[G.kept]]))
     multipliers = np.zeros(len(bias))
     multipliers[G.kept] = found[len(rhs) :]
-    return found[: len(rhs)], multipliers - G.unreached(multipliers)
+    return found[: len(rhs)], multipliers - G.part_out_of_range(multipliers)
 
 
-def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
+def equivalent_actuator_forces(
+    compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values
+) -> Array:
     """Smallest forces f at the actuators equivalent to the tree's joint forces τ: B f + Gᵀ λ = τ, so that Nᵀ B f = Nᵀ τ
     for the motions N that joints and constraints admit (drivers exert no force here: they stand for actuators)."""
-    return at_actuators_each(compiled, q, tau[..., None], actuators, p)[..., 0]
+    return equivalent_actuator_forces_each(compiled, q, tau[..., None], actuators, p)[..., 0]
 
 
-def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
+def equivalent_actuator_forces_each(
+    compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values
+) -> Array:
     """Equivalent actuator forces for several force vectors at each state, the columns of (…, nv, k)."""
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-2], values.shape[:-1])
-    states, rows = (per_state(x, leading) for x in (q, values))
+    states, rows = (broadcast_to_states(x, leading) for x in (q, values))
     forces = np.broadcast_to(tau, (*leading, *tau.shape[-2:])).reshape(len(states), *tau.shape[-2:])
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
@@ -206,5 +210,5 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
 
 def _speed_index(compiled: Compiled, name: str) -> int:
     if name not in compiled.v_names:
-        raise unknown_name(compiled, "v", name)
+        raise unknown_name_error(compiled, "v", name)
     return compiled.v_names.index(name)

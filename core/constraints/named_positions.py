@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import failures
-from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.axis_orientation import reversed_joint
 from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import exceeded_limit, widened
+from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
 from core.constraints.dragging import FARTHEST, dragged_position
 from core.constraints.named_values import by_name
 from core.errors import AssemblyError, ModelError, listed
@@ -174,7 +174,7 @@ def _named_coordinates(compiled: Compiled, values: Mapping[str, float], p: Value
             where = own.index[name]
         other = found.get(where)
         if other is not None and abs(other.value - wanted) > ROUNDING_TOLERANCE:
-            apart = failures.value_text(abs(other.value - wanted), own.table[where].dimension)
+            apart = failures.coordinate_text(abs(other.value - wanted), own.table[where].dimension)
             raise AssemblyError(
                 f"It contradicts '{other.name}': the two are coupled, and '{own.table[where].name}' would have two"
                 f" values {apart} apart.",
@@ -256,7 +256,7 @@ def _without_whole_turns(search: _PositionSearch) -> _PositionSearch:
     for each in search.named:
         coordinate, left = own.table[each.where], each.value - float(search.q[each.where])
         info = own.joints[coordinate.joint].info
-        if abs(left) > FARTHEST and info.is_wound(each.where - own.slice_q(coordinate.joint).start):
+        if abs(left) > FARTHEST and info.wraps_around(each.where - own.slice_q(coordinate.joint).start):
             left = math.fmod(left, 2.0 * math.pi)
             each = each._replace(value=float(search.q[each.where]) + left)
         named.append(each)
@@ -301,9 +301,9 @@ def _closed_from(search: _PositionSearch, start: Array, *, anywhere: bool = Fals
     if gap >= ACCEPTED_GAP and entries:
         plain = _moved_by_any(compiled, (each for each in search.named if np.sum(each.moving) == 1))
         closed, gap = closed_position(compiled, start, ones, plain, p, t=t, bounded=search.bounded, limits=entries)
-    if not gap < ACCEPTED_GAP or wrong_orientation(compiled, closed, p):
+    if not gap < ACCEPTED_GAP or reversed_joint(compiled, closed, p):
         return None
-    limits = widened(compiled, search.q, p) if search.bounded else ()
+    limits = limits_widened_to_start(compiled, search.q, p) if search.bounded else ()
     return None if exceeded_limit(compiled, limits, closed, p) else closed
 
 
@@ -352,12 +352,12 @@ def _contradiction_error(search: _PositionSearch, before: _PositionSearch, last:
     end = _moved_as_far_as_possible(before, last)
     dimension = compiled.coordinates.table[last.where].dimension
     apart, stands, wanted = (
-        failures.value_text(x, dimension) for x in (abs(end[last.where] - last.value), end[last.where], last.value)
+        failures.coordinate_text(x, dimension) for x in (abs(end[last.where] - last.value), end[last.where], last.value)
     )
     with_them = f"With {listed([_value_assignment_text(compiled, each) for each in against])} it" if against else "It"
     trial = before._replace(named=(*against, last), q=search.q)
     free = _found_position(trial._replace(bounded=False)) if search.bounded else None
-    why = failures.beyond_limits(compiled, free) if free is not None else _drivers_in_the_way(trial)
+    why = failures.beyond_limits_text(compiled, free) if free is not None else _drivers_in_the_way(trial)
     error = AssemblyError(
         f"{with_them} can only reach {stands}, {apart} from {wanted}.{why}",
         where=f"coordinate '{last.name}'",
@@ -396,4 +396,6 @@ def _moved_as_far_as_possible(before: _PositionSearch, last: Named) -> Array:
 
 
 def _value_assignment_text(compiled: Compiled, named: Named) -> str:
-    return f"'{named.name}' = {failures.value_text(named.value, compiled.coordinates.table[named.where].dimension)}"
+    return (
+        f"'{named.name}' = {failures.coordinate_text(named.value, compiled.coordinates.table[named.where].dimension)}"
+    )

@@ -15,7 +15,7 @@ from core.model.formula.expression import evaluate, parse
 from core.model.formula.numerals import typed
 from core.model.units.compound_units import with_compound_unit
 from core.model.units.units import SI
-from core.model.validation.units import misfit
+from core.model.validation.units import wrong_dimension
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled, once
 
@@ -55,10 +55,10 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
     known = _names_of_all(compiled)[which]
     if name in known:
         return known[name]
-    raise unknown_name(compiled, which, str(name), where)
+    raise unknown_name_error(compiled, which, str(name), where)
 
 
-def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
+def unknown_name_error(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
     """Error for a name of no coordinate or speed; for a cut joint it says that the joint closes a loop."""
     word = WORDS["q" if which == "q" else "v"]
     plain = name.removesuffix(f".{which}")
@@ -126,7 +126,7 @@ def by_name(
     return found
 
 
-def motion_by_name(
+def motion_values_by_name(
     compiled: Compiled, which: Literal["v", "a"], given: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[int, float]:
     """Value of each named speed or acceleration by its index; a value of a mimic joint is converted to its leader's.
@@ -205,7 +205,7 @@ def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str
 def _quantity_from_text(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
     try:
         formula = with_compound_unit(typed(text.strip()).replace("°", " deg"), dimension, values)
-        if (said := misfit(formula, dimension)) is not None:
+        if (said := wrong_dimension(formula, dimension)) is not None:
             raise ModelError(said[0], remedy=said[1])
         number = evaluate(parse(formula), values)
     except KinetostatError as error:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.elastic_stops import is_elastic
-from core.constraints.failures import value_text
+from core.constraints.elastic_stops import has_elastic_stop
+from core.constraints.failures import coordinate_text
 from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
 from core.constraints.joint_rows import rows_at
 from core.errors import listed
@@ -38,11 +38,11 @@ class Passed(NamedTuple):
     @property
     def words(self) -> str:
         """The excess as a clause."""
-        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit_text}"
+        return f"{self.name} is {coordinate_text(self.by, self.dimension)} beyond its limit {self._limit_text}"
 
     @property
     def _limit_text(self) -> str:
-        return value_text(self.limit, self.dimension)
+        return coordinate_text(self.limit, self.dimension)
 
 
 def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float = SMALL_PASSING) -> tuple[Passed, ...]:
@@ -65,13 +65,13 @@ def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float =
 def _limits_passed_by_row(row: JointRow, value: Array, least: float) -> list[Passed]:
     over, under = float(np.max(value, initial=-np.inf)) - row.upper, row.lower - float(np.min(value, initial=np.inf))
     return [
-        Passed(row.name, row.dimension, by, limit, is_elastic(row))
+        Passed(row.name, row.dimension, by, limit, has_elastic_stop(row))
         for by, limit in ((over, row.upper), (under, row.lower))
         if by > least
     ]
 
 
-def beyond_words(passed: tuple[Passed, ...]) -> str:
+def passed_limits_text(passed: tuple[Passed, ...]) -> str:
     """Sentence on the exceeded limits; '' if there are none."""
     if not passed:
         return ""
@@ -85,7 +85,7 @@ def beyond_words(passed: tuple[Passed, ...]) -> str:
 _PUSH = ("pushes back, and its force is included", "push back, and their forces are included")
 
 
-def warn_beyond(compiled: Compiled, q: Array, p: Values) -> None:
+def warn_of_passed_limits(compiled: Compiled, q: Array, p: Values) -> None:
     """Warn of joints that are pushed farther into elastic stops than in a motion."""
-    if words := beyond_words(tuple(each for each in passed_limits(compiled, q, p) if each.elastic)):
+    if words := passed_limits_text(tuple(each for each in passed_limits(compiled, q, p) if each.elastic)):
         warnings.warn(f"{words} passive=False leaves stops out.", BeyondLimitWarning, stacklevel=4)

@@ -33,7 +33,7 @@ LEVELS = ("position", "speed", "acceleration")
 """Names of the demanded quantities: position, speed, acceleration."""
 
 
-class Repeated(NamedTuple):
+class RepeatedDriver(NamedTuple):
     """A driver's row that is a linear combination of other rows."""
 
     row: int
@@ -54,11 +54,11 @@ class Contradiction(NamedTuple):
     """Difference (rad or m, per s or s²)."""
 
 
-def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Repeated]]:
+def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[RepeatedDriver]]:
     """Driver rows that each take up a degree of freedom, and those that only repeat others; G : (rows, nv)."""
     before = [i for i, row in enumerate(rows) if row.collection != "drivers"]
     taken: list[int] = []
-    found: list[Repeated] = []
+    found: list[RepeatedDriver] = []
     for k in (i for i, row in enumerate(rows) if row.collection == "drivers"):
         parts = np.linalg.lstsq(G[before].T, G[k], rcond=RANK_TOLERANCE)[0]
         if np.linalg.norm(G[k] - parts @ G[before]) > TAKES * max(float(np.linalg.norm(G[k])), 1e-12):
@@ -67,11 +67,11 @@ def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Rep
             continue
         weights = np.zeros(len(rows))
         weights[before] = parts
-        found.append(Repeated(k, weights, tuple(i for i in taken if abs(weights[i]) > SHARES)))
+        found.append(RepeatedDriver(k, weights, tuple(i for i in taken if abs(weights[i]) > SHARES)))
     return taken, found
 
 
-def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) -> tuple[int, float] | None:
+def disagreement(each: RepeatedDriver, rows: Sequence[Row], demands: Sequence[Array]) -> tuple[int, float] | None:
     """(level, difference) of the lowest level on which a redundant driver disagrees; None if it agrees.
 
     demands : (rows,) on the levels of position, speed and acceleration, as far as they are known
@@ -109,7 +109,7 @@ def contradiction(compiled: Compiled, q: Array, v: Array | None, p: Values, t: f
     return None
 
 
-def drivers_repeat(compiled: Compiled, q: Array, p: Values) -> bool:
+def has_redundant_drivers(compiled: Compiled, q: Array, p: Values) -> bool:
     """Return True if a driver prescribes, at q, a motion that other drivers already prescribe."""
     rows = compiled.rows
     if sum(row.collection == "drivers" for row in rows) < 2:
@@ -120,7 +120,7 @@ def drivers_repeat(compiled: Compiled, q: Array, p: Values) -> bool:
 def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyError:
     """Error message for contradicting drivers."""
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
-    by = f"by {amount_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
+    by = f"by {quantity_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(
             f"The joints do not allow the {word} that it prescribes here: it is off {by}.",
@@ -152,7 +152,7 @@ def unit(compiled: Compiled, row: Row) -> str:
     return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
 
 
-def amount_text(x: float, unit: str, per: str = "") -> str:
+def quantity_text(x: float, unit: str, per: str = "") -> str:
     """A number with its unit, angles in radians and degrees: "0.5 rad (28.65°)"."""
     both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
     return f"{x:.4g} {unit}{per}{both}"

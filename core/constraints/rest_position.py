@@ -36,7 +36,7 @@ PASSES = 3
 """Number of closures from the stated values, each with the others where the last one left them."""
 
 
-class RestMove(NamedTuple):
+class RestDeviation(NamedTuple):
     """A coordinate that differs from its joint's stated reference value, rad or m; values are None for orientations and
     free bodies, of which only the distance is given."""
 
@@ -132,12 +132,12 @@ def _largest_deviation(compiled: Compiled, q: Array, p: Values) -> float:
     return max((move.apart for move in _rest_deviations(compiled, q, p)), default=0.0)
 
 
-def rest_moves(compiled: Compiled) -> tuple[RestMove, ...]:
+def rest_deviations(compiled: Compiled) -> tuple[RestDeviation, ...]:
     """Coordinates that differ from their stated values in the reference position."""
     return tuple(move for move in _rest_deviations(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
 
 
-def _rest_deviations(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
+def _rest_deviations(compiled: Compiled, q: Array, p: Values) -> list[RestDeviation]:
     """Deviation of coordinates from the stated values; angles of loop-closing joints up to whole turns."""
     own, found = compiled.coordinates, []
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
@@ -151,15 +151,15 @@ def _rest_deviations(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
         if joint.info.nq > joint.info.nv:
             displacement = joint.info.between(stated, stands)
             found += [
-                RestMove(joint.name, None, None, float(np.linalg.norm(displacement[rows])), dimension)
+                RestDeviation(joint.name, None, None, float(np.linalg.norm(displacement[rows])), dimension)
                 for rows, dimension in ((slice(3), "angle"), (slice(3, None), "length"))
             ]
             continue
         for k, dimension in enumerate(joint.info.coordinate_dimensions):
             apart = float(stands[k] - stated[k])
-            if joint.name in cut and joint.info.is_wound(k):
+            if joint.name in cut and joint.info.wraps_around(k):
                 apart -= 2.0 * np.pi * round(apart / (2.0 * np.pi))
-            found.append(RestMove(joint.name, float(stated[k]), float(stated[k]) + apart, abs(apart), dimension))
+            found.append(RestDeviation(joint.name, float(stated[k]), float(stated[k]) + apart, abs(apart), dimension))
     return found
 
 
@@ -167,17 +167,18 @@ def findings(compiled: Compiled) -> tuple[Finding, ...]:
     """Findings about joints whose stated reference values cannot be kept."""
     remedy = "State reference positions for fewer joints, so that the others follow, or those of a closed pose."
     return tuple(
-        Finding("warning", _finding_text(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
+        Finding("warning", _finding_text(each), remedy, "joints", each.joint, "rest")
+        for each in rest_deviations(compiled)
     )
 
 
-def _finding_text(move: RestMove) -> str:
-    from core.constraints.failures import value_text
+def _finding_text(move: RestDeviation) -> str:
+    from core.constraints.failures import coordinate_text
 
-    apart = value_text(move.apart, move.dimension)
+    apart = coordinate_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
         return f"Its reference position is incompatible with those of other joints: the loops close {apart} away."
-    stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
+    stated, stands = (coordinate_text(x, move.dimension) for x in (move.stated, move.stands))
     return (
         f"Its reference position {stated} is incompatible with those of other joints: the loops close at {stands}, "
         f"{apart} away."

@@ -15,23 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.acting_states import may_act, own_modes, states_that_act
-from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
-from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
+from core.constraints.acting_states import acting_states_mask, default_joint_modes, may_act
+from core.constraints.bearing_friction import (
+    bearing_loads_at,
+    consistent_bearing_loads,
+    loaded,
+    require_unique_bearing_loads,
+)
+from core.constraints.elastic_stops import compressed_stops, has_elastic_stop, pressed
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import (
     AT_REST_SPEED,
     DEAD_FRACTION,
     TOUCH_TOLERANCE,
     JointRows,
-    biases_at,
     compliances_of_tree,
-    cut_number,
+    cut_row_index,
+    row_biases_at,
     rows_at,
 )
 from core.constraints.motor_limits import withheld_force
 from core.constraints.multipliers import constrained_motion
-from core.constraints.states import per_state
+from core.constraints.states import broadcast_to_states
 from core.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolved
 from core.numerics.fixed_points import steepest
@@ -67,7 +72,7 @@ def resisting_forces(
 ) -> Array | None:
     """(…, nv) joint forces of compressed stops, of friction of joints that accelerations a (…, nv) set in motion from
     rest, and of reaction-dependent friction of open chains (unless bearings is false); None if there are none."""
-    which = states_that_act(compiled, q, v, p)
+    which = acting_states_mask(compiled, q, v, p)
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
     return _at_each_state(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
@@ -80,7 +85,10 @@ def stored_energy(compiled: Compiled, q: Any, p: Values) -> Array | float:
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
     states = zip(
-        per_state(q, leading), per_state(values, leading), _acting_flags(compiled, q, None, p, leading), strict=True
+        broadcast_to_states(q, leading),
+        broadcast_to_states(values, leading),
+        _acting_flags(compiled, q, None, p, leading),
+        strict=True,
     )
     return np.reshape(
         [_stored_energy_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading
@@ -89,14 +97,14 @@ def stored_energy(compiled: Compiled, q: Any, p: Values) -> Array | float:
 
 def _acting_flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
     """(n,) mask of the states at which friction at rest or a stop may act."""
-    which = states_that_act(compiled, q, v, p)
+    which = acting_states_mask(compiled, q, v, p)
     return np.broadcast_to(True if which is None else which, leading).ravel()
 
 
 def _stored_energy_at(compiled: Compiled, q: Array, p: Array) -> float:
     modes = joint_modes(compiled, p)
-    at = rows_at(compiled, replace(modes, rows=tuple(filter(is_elastic, modes.rows))), q, p)
-    met = pushed_in(at)
+    at = rows_at(compiled, replace(modes, rows=tuple(filter(has_elastic_stop, modes.rows))), q, p)
+    met = compressed_stops(at)
     return pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p).energy if met else 0.0
 
 
@@ -116,9 +124,9 @@ def _at_each_state(
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
     leading = np.broadcast_shapes(*(each.shape[:-1] for each in arrays))
     cuts = len(compiled.program.tracer.cut_coordinates)
-    flat = [per_state(each, leading) for each in arrays]
+    flat = [broadcast_to_states(each, leading) for each in arrays]
     joint, closing = np.zeros((len(flat[0]), compiled.nv)), np.zeros((len(flat[0]), cuts))
-    modes = own_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
+    modes = default_joint_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
     acts = np.broadcast_to(True if which is None else which, leading).ravel()
     for k in np.flatnonzero(acts):
         state, speed, other, row, time, *own = (each[k] for each in flat)
@@ -133,7 +141,7 @@ def _at_each_state(
 
 def _elastic_stop_forces(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
     """(rows,) forces of elastic stops."""
-    result, met = np.zeros(len(at.rows)), pushed_in(at)
+    result, met = np.zeros(len(at.rows)), compressed_stops(at)
     if met:
         stops = pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p)
         for (i, _), push in zip(met, stops.pushes(v), strict=True):
@@ -150,7 +158,7 @@ def _resisting_at(compiled: Compiled, modes: JointModes, at: JointRows, state: t
     q, v, a, p, t, x = state
     own = at
     if modes.bearings and not compiled.constrained:  # in trees motions tell reactions
-        own = loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
+        own = loaded(at, bearing_loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
     return _resisting_row_forces(compiled, modes, at, own, state)
 
 
@@ -173,7 +181,7 @@ def _resisting_row_forces(
     return np.asarray(forces + np.where(at.rubs, rubbing - at.sliding(rates), 0.0))
 
 
-def resisting_with(
+def resisting_forces_with_loads(
     compiled: Compiled,
     modes: JointModes,
     at: JointRows,
@@ -198,7 +206,7 @@ def _forces_at(
     if not modes.bearings:
         return _holding_forces_at(compiled, modes, at, state, motors)
     q, v, _, p, t, x = state
-    require_unique(compiled, modes, q, v, p, t, x)
+    require_unique_bearing_loads(compiled, modes, q, v, p, t, x)
     found = consistent_bearing_loads(compiled, modes, _bearing_loads(compiled, modes, at, state, motors))
     return _holding_forces_at(compiled, modes, loaded(at, found), state, motors)
 
@@ -226,7 +234,7 @@ def _bearing_loads(
         forces = _holding_forces_at(compiled, modes, loaded(at, before), state, motors)
         given = tau + at.W.T @ forces
         a, multipliers = constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True)
-        return loads_at(compiled, q, v, a, multipliers, _closing_joint_forces(compiled, at, forces), p, t, x)
+        return bearing_loads_at(compiled, q, v, a, multipliers, _closing_joint_forces(compiled, at, forces), p, t, x)
 
     return loads
 
@@ -236,7 +244,7 @@ def _closing_joint_forces(compiled: Compiled, at: JointRows, forces: Array) -> A
     closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
     for force, each in zip(forces, at.rows, strict=True):
         if each.at_v == NOWHERE:
-            closing[cut_number(compiled, each)] += force
+            closing[cut_row_index(compiled, each)] += force
     return closing
 
 
@@ -245,7 +253,7 @@ def _holding_forces_at(
 ) -> Array:
     q, v, tau, p, t, x = state
     forces, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ v
-    touched, still = touched_sides(at), at.sizes(rates) < AT_REST_SPEED
+    touched, still = touched_stop_sides(at), at.sizes(rates) < AT_REST_SPEED
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
     limited = np.zeros(len(at.rows), dtype=bool)
     bounds = _force_bounds(at, touched)
@@ -267,7 +275,7 @@ def _holding_forces_at(
     if compiled.constrained:  # what loops alone move carries nothing
         dead = np.diag(A) <= DEAD_FRACTION * compliances_of_tree(compiled, own.W, q, p)
         A[dead], A[:, dead] = 0.0, 0.0
-    c = own.W @ motion[0] + biases_at(compiled, at, q, v, p)[held]
+    c = own.W @ motion[0] + row_biases_at(compiled, at, q, v, p)[held]
     rest, sliding = ((least[held], most[held]) for least, most in bounds)
     forces[held] += resolved(0.5 * (A + A.T), c, rest, sliding, own.shares)[0].forces
     return forces
@@ -287,9 +295,9 @@ def grown(
     return result
 
 
-def touched_sides(at: JointRows) -> NDArray[np.int64]:
+def touched_stop_sides(at: JointRows) -> NDArray[np.int64]:
     """(n,) side of the rigid stop that a row is in contact with; 0 if none."""
-    rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
+    rigid = np.array([not has_elastic_stop(row) for row in at.rows], dtype=bool)
     sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]
     return np.asarray(np.where(sides[0] != 0, sides[0], sides[1]))
 

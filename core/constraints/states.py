@@ -36,7 +36,7 @@ def states_of(given: Any, size: int, word: str) -> Array:
     return array
 
 
-def per_state(array: Array, leading: tuple[int, ...]) -> Array:
+def broadcast_to_states(array: Array, leading: tuple[int, ...]) -> Array:
     """(n, size) the array broadcast to all states."""
     size = array.shape[-1]
     return np.broadcast_to(array, (*leading, size)).reshape(math.prod(leading), size)

@@ -9,7 +9,7 @@ from core.model import Model, Trim, TrimRow
 from core.model.parameters import finite_value_of
 
 
-def asked_point(model: Model, name: str) -> Trim:
+def operating_point_named(model: Model, name: str) -> Trim:
     """Return the document's operating point with this name. Raises ModelError with similar names, or saying that there
     are none."""
     if not model.operating_points:

@@ -122,7 +122,7 @@ class LinearSystem:
     def zeros(self) -> Complex:
         """Invariant zeros, 1/s: rates at which inputs do not appear at the outputs, including uncontrollable and
         unobservable modes."""
-        return transmission_zeros(self.A, self.B, self.C, self.D)
+        return invariant_zeros(self.A, self.B, self.C, self.D)
 
     def selected(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> LinearSystem:
         """Return the system with some inputs and outputs, default all. Raises ModelError naming unknown ones."""
@@ -226,7 +226,7 @@ class LinearSystem:
             (self.limited, "holds its limit of speed"),
             (self.overrun, "gives nothing, as loads are as fast as its limit of speed"),
         )
-        found = [stuck_words(self.stuck)] if self.stuck else []
+        found = [stuck_sentence(self.stuck)] if self.stuck else []
         found += [
             f"The motor of {_listed(names)} {words}: being asked for more changes nothing."
             for names, words in limits
@@ -383,7 +383,7 @@ def _system_from(found: Read) -> LinearSystem:
     return LinearSystem(A, B, C, D, states, inputs, outputs, Units(*found.units), x, w, y, residual)
 
 
-def transmission_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
+def invariant_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
     """Return the invariant zeros of any system, square or not, by reducing it until D is square and invertible; they
     are then the eigenvalues of A − B D⁻¹ C."""
     scaled, scale = _balanced_matrix(A)
@@ -462,7 +462,7 @@ def _indices_of_names(asked: Sequence[str] | str, names: Sequence[str], word: st
     return [names.index(name) for name in wanted] if wanted else list(range(len(names)))
 
 
-def stuck_words(names: Sequence[str]) -> str:
+def stuck_sentence(names: Sequence[str]) -> str:
     """Return a sentence on coordinates that stick by dry friction."""
     one = len(names) == 1
     held = "is held by dry friction and is no state" if one else "are held by dry friction and are no states"

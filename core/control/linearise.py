@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.control.descriptor import DescriptorSystem
 from core.control.linear_system import LinearSystem, LinearSystems
 from core.control.lineariser import Lineariser, Point, input_points
-from core.control.open_chains import open_states, systems_along
+from core.control.open_chains import systems_along, unconstrained_states
 from core.control.operating_point import OperatingPoint
 from core.errors import ModelError
 from core.mechanism import Mechanism
@@ -104,7 +104,7 @@ def _open_chain_systems(maker: Lineariser, points: Sequence[Point]) -> LinearSys
     """Linearise at all points at once, for machines without constraints; None if that is not possible."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
-    states = open_states(maker.mech, p, q, v, tau, np.array([point.t for point in points]), maker.motors)
+    states = unconstrained_states(maker.mech, p, q, v, tau, np.array([point.t for point in points]), maker.motors)
     return systems_along(maker, states, lambda k: maker.at(points[k])) if states.free.any() else None
 
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_state import HeldState, as_named, well_chosen
+from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
 from core.analysis.linearisation import modes_of, states_at_rest
 from core.analysis.small_motions import SmallMotions, small_motions
 from core.analysis.state_reduction import names_of, reduction
 from core.constraints.machine_size import size_of
-from core.constraints.named_values import unknown_name
+from core.constraints.named_values import unknown_name_error
 from core.constraints.states import one_state
 from core.control.descriptor import DescriptorSystem, descriptor
 from core.control.inputs import Input, Inputs, speed_dimension
@@ -56,16 +56,16 @@ def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float
     values = mech.parameter_values(p)
     rest = mech.rest() if p is None else mech.rest(values)
     q = rest if at is None else one_state(mech.compiled, at)
-    return Point(mech, q, v, effort_values(mech, tau), None, values, t)
+    return Point(mech, q, v, joint_force_values(mech, tau), None, values, t)
 
 
-def effort_values(mech: Mechanism, tau: Any) -> Array:
+def joint_force_values(mech: Mechanism, tau: Any) -> Array:
     """Return joint forces (nv,) given as an array or by name. Raises ModelError."""
     if not isinstance(tau, Mapping):
         return np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     unknown = next((name for name in tau if name not in mech.v_names), None)
     if unknown is not None:
-        raise unknown_name(mech.compiled, "v", str(unknown), "tau")
+        raise unknown_name_error(mech.compiled, "v", str(unknown), "tau")
     return np.array([float(tau.get(name, 0.0)) for name in mech.v_names])
 
 
@@ -152,7 +152,7 @@ class Lineariser:
         x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
         held = HeldState(constraints, q, v, point.tau, x, self._friction, motors)
         N = held.motions
-        chosen = as_named(mech, named, N) if named else self._choose_speeds(constraints, N, kept)
+        chosen = speeds_named(mech, named, N) if named else self._choose_speeds(constraints, N, kept)
         B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
         a, multipliers, carried = held.motion(B, chosen)
         state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(point.t, p)}
@@ -180,7 +180,7 @@ class Lineariser:
             chosen = [self.mech.v_names.index(name) for name in kept]
             if np.linalg.cond(N[chosen] / constraints.units[chosen, None]) < WORST_CONDITION:
                 return chosen
-        return well_chosen(constraints, N)
+        return well_conditioned_speeds(constraints, N)
 
     def _input_columns(self, slopes: Equations, held: HeldState) -> Equations:
         """Return derivatives by all inputs, from those by parameters."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.constraints.joint_modes import joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED
-from core.constraints.motor_limits import Supplied, supplied
+from core.constraints.motor_limits import SuppliedForces, supplied_forces
 from core.control.linear_system import LinearSystem, LinearSystems, SystemsInTurn, SystemsOfArrays
 from core.mechanism import Mechanism
 from core.numerics.bounded_forces import resolved
@@ -25,7 +25,7 @@ from core.numerics.bounded_forces import resolved
 Array = NDArray[np.float64]
 
 
-class OpenStates(NamedTuple):
+class UnconstrainedStates(NamedTuple):
     """States q (n, nq), v (n, nv), tau (n, nv) as commanded, p, time (n,). motors : forces that the motors supply, with
     `keeps` marking those at their speed limit; withheld : (n, nv) reduction of these forces; free : (n,) True if no
     other constraint acts"""
@@ -35,7 +35,7 @@ class OpenStates(NamedTuple):
     tau: Array
     p: Array
     time: Array
-    motors: Supplied
+    motors: SuppliedForces
     withheld: Array
     free: NDArray[np.bool_]
 
@@ -44,20 +44,22 @@ class OpenStates(NamedTuple):
         """Joint forces (n, nv) that act."""
         return self.motors.given - self.motors.lost + self.withheld
 
-    def selected(self, which: NDArray[np.int64]) -> OpenStates:
+    def selected(self, which: NDArray[np.int64]) -> UnconstrainedStates:
         """Return the selected states."""
         given, lost, full, idle, keeps, holds = self.motors
-        motors = Supplied(given[which], lost[which], full[which], idle[which], keeps[which], holds[which])
+        motors = SuppliedForces(given[which], lost[which], full[which], idle[which], keeps[which], holds[which])
         motion = self.q[which], self.v[which], self.tau[which], self.p, self.time[which]
-        return OpenStates(*motion, motors, self.withheld[which], self.free[which])
+        return UnconstrainedStates(*motion, motors, self.withheld[which], self.free[which])
 
 
-def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time: Array, limits: bool) -> OpenStates:
+def unconstrained_states(
+    mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time: Array, limits: bool
+) -> UnconstrainedStates:
     """Return states (n, …) of a machine with the forces that its motors supply; limits : True if motor limits act. A
     state is free if no constraint, sticking joint, joint stop or other row at a speed limit acts."""
     none = np.zeros(tau.shape, dtype=bool)
-    motors = Supplied(tau, np.zeros_like(tau), none, none, none, np.zeros(len(tau), dtype=bool))
-    found = OpenStates(q, v, tau, p, time, motors, np.zeros_like(tau), np.zeros(len(q), dtype=bool))
+    motors = SuppliedForces(tau, np.zeros_like(tau), none, none, none, np.zeros(len(tau), dtype=bool))
+    found = UnconstrainedStates(q, v, tau, p, time, motors, np.zeros_like(tau), np.zeros(len(q), dtype=bool))
     if mech.constrained or mech.nx or mech.compiled.by_mass_matrix or not mech.nv:
         return found
     rubbing = [row.at_v for row in joint_modes(mech.compiled, p).rows if row.rubs]
@@ -67,11 +69,11 @@ def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time:
     free = np.asarray(sliding & ((q > low) & (q < high)).all(axis=1))
     if not limits:
         return found._replace(free=free)
-    motors = supplied(mech.compiled, v, tau, p)
+    motors = supplied_forces(mech.compiled, v, tau, p)
     return _with_speed_limits(mech, found._replace(motors=motors, free=free & ~motors.holds))
 
 
-def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
+def _with_speed_limits(mech: Mechanism, states: UnconstrainedStates) -> UnconstrainedStates:
     """Solve for motors at their speed limit under load: those that need not withhold force become free, those that
     withhold all are overrun."""
     motors = states.motors
@@ -99,7 +101,7 @@ def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
     return states._replace(motors=motors._replace(lost=lost, idle=idle, keeps=keeps), withheld=withheld)
 
 
-def systems_along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
+def systems_along(lineariser: Any, states: UnconstrainedStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
     """Return the linear systems at all states; states that are not free, and one of each kind, are computed by
     `single`, which also gives the names."""
     place = np.zeros((len(states.time), 2), dtype=int)
@@ -122,14 +124,14 @@ def systems_along(lineariser: Any, states: OpenStates, single: Callable[[int], L
     return LinearSystems(states.time, systems, tuple((float(states.time[k]), names[k]) for k in turns))
 
 
-def _accelerations(mech: Mechanism, at: OpenStates) -> Array:
+def _accelerations(mech: Mechanism, at: UnconstrainedStates) -> Array:
     """Return accelerations (n, nv) of states with sliding friction and without stop contact."""
     if any(row.rubs for row in joint_modes(mech.compiled, at.p).rows):
         return np.asarray(mech.forward_dynamics(at.q, at.v, at.acting, p=at.p, t=at.time))
     return mech.compiled.call("forward_dynamics", at.q, at.v, at.acting, p=at.p, t=at.time)
 
 
-def _acceleration_derivatives(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
+def _acceleration_derivatives(lineariser: Any, at: UnconstrainedStates, a: Array) -> tuple[Array, Array, Array, Array]:
     """Return (n, nv, nv) rotation of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ;
     (n, nv, m) ∂f/∂p."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(at.q)
@@ -145,7 +147,9 @@ def _acceleration_derivatives(lineariser: Any, at: OpenStates, a: Array) -> tupl
     return e.turn, -inverse @ np.concatenate([e.f_q, e.f_v], axis=2), inverse, e.f_p
 
 
-def _system_arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
+def _system_arrays(
+    lineariser: Any, first: LinearSystem, at: UnconstrainedStates, held: NDArray[np.int64]
+) -> dict[str, Any]:
     """Return the array fields of the systems by name; held : speeds kept by motors at their speed limit, equal in all
     states"""
     mech, nv, count, motors = lineariser.mech, lineariser.mech.nv, len(at.q), at.motors

@@ -26,14 +26,14 @@ from numpy.typing import ArrayLike
 
 from core.apart.talk import Line
 from core.constraints import motor_limits
-from core.constraints.closed_positions import closed_near
-from core.control.asked_points import ask, asked_point
+from core.constraints.closed_positions import nearest_closed_position
+from core.control.asked_points import ask, operating_point_named
 from core.control.found_point import Found
 from core.control.inputs import input_names
 from core.control.lineariser import Lineariser, Point, input_points
 from core.control.nearest_point import nearest_point
 from core.control.outputs import FORMULA_SIGNS, all_outputs
-from core.control.trim_counting import too_few
+from core.control.trim_counting import lacks_inputs
 from core.control.trim_rows import Row
 from core.control.trim_solver import TrimSolver
 from core.errors import KinetostatError, ModelError, near_misses
@@ -84,7 +84,7 @@ class OperatingPoint:
         self.rows: dict[str, Row] = {}
         self._traced: dict[tuple[tuple[str, ...], ...], Lineariser] = {}
         if name:
-            self.ask(asked_point(self.mech.model, name))
+            self.ask(operating_point_named(self.mech.model, name))
 
     def ask(self, point: Trim) -> None:
         """Apply the requirements of an operating point of the document. Raises ModelError naming its row."""
@@ -197,7 +197,7 @@ class OperatingPoint:
             trial = self._solve_or_nearest(point._replace(q=q), rows)
             if trial.solved:
                 return trial
-            if too_few(found.message) and not too_few(trial.message):
+            if lacks_inputs(found.message) and not lacks_inputs(trial.message):
                 found = trial
         return found
 
@@ -211,14 +211,16 @@ class OperatingPoint:
         for size in BESIDE:
             step = size * rng.uniform(0.5, 1.0, self.mech.nv) * rng.choice([-1.0, 1.0], self.mech.nv)
             q = self.mech.clamp(self.mech.integrate(point.q, step))
-            closed = closed_near(self.mech.compiled, q, point.p, point.t, start=point.q)
+            closed = nearest_closed_position(self.mech.compiled, q, point.p, point.t, start=point.q)
             if closed is not None:
                 yield closed
 
     def _with_weak_motors(self, found: Found, point: Point) -> Found:
         """Add to the message of a failed search the motors that are too weak, if unlimited ones would solve it."""
         strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).solve()
-        words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
+        words = (
+            motor_limits.effort_limit_text(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
+        )
         return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
 
 

@@ -24,7 +24,7 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
-from core.model.formula.formula_units import Dimension, dimension_of, of_name
+from core.model.formula.formula_units import Dimension, dimension_named, dimension_of
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
 from core.simulation.run.energy_ledger import LEDGER
 from core.spatial.attitude import quaternion_of
@@ -119,10 +119,13 @@ class Outputs:
         if found is None:
             return [(name, *self._formula_expression(name))]
         if len(found) == 1:
-            return [(name, found[0], of_name(channels.dimension(name)).unit)]
+            return [(name, found[0], dimension_named(channels.dimension(name)).unit)]
         ends = suffixes(channels, name)
         parts = [f"{name}.{end}" for end in ends]
-        return [(part, each, of_name(channels.dimension(part)).unit) for part, each in zip(parts, found, strict=True)]
+        return [
+            (part, each, dimension_named(channels.dimension(part)).unit)
+            for part, each in zip(parts, found, strict=True)
+        ]
 
     def _channel_components(self, name: str) -> list[Any] | None:
         """Return the components of a channel, or a single component or magnitude; None if no channel has this name."""
@@ -187,9 +190,9 @@ class Outputs:
         """Return the dimension of a name in a formula."""
         if name in self._symbols.parameters:
             known = {each.name: each.dimension for each in self.mech.model.expanded.parameters}
-            return of_name(known.get(name, "none"))
+            return dimension_named(known.get(name, "none"))
         channels = self._channels
-        return of_name(channels.dimension(f"{name}.q" if f"{name}.q" in channels.names else name))
+        return dimension_named(channels.dimension(f"{name}.q" if f"{name}.q" in channels.names else name))
 
     def _unknown_output_error(self, name: str) -> ModelError:
         close = near_misses(name, output_names(self._channels))
@@ -198,7 +201,7 @@ class Outputs:
 
 def output_names(channels: Channels) -> tuple[str, ...]:
     """Return all channels that can be outputs."""
-    words = set(channels.modes.of_words) | set(channels.modes.table)
+    words = set(channels.modes.word_channels) | set(channels.modes.table)
     left_out = {"time", "constraint.residual", *LEDGER, *words}
     return tuple(name for name in channels.names if name not in left_out)
 
@@ -254,7 +257,7 @@ class _SymbolicChannels:
         mech = self.mech
         if name.startswith(("energy.", "momentum.")) and name in channels.names:
             return self._whole_channel(name)
-        if name == "constraint.residual" or name in channels.modes.table or name in channels.modes.of_words:
+        if name == "constraint.residual" or name in channels.modes.table or name in channels.modes.word_channels:
             raise _not_an_output_error(name)
         if name in channels.elements.table:
             return self._element_channel(name, owner, what)

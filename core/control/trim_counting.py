@@ -29,7 +29,7 @@ NOTHING = 1e-9
 """Fraction of the largest entry below which an unknown has no effect on a row."""
 
 
-def missing_rows(
+def unfulfilled_rows_text(
     solver: Any,
     system: LinearSystem,
     hold: Any,
@@ -64,7 +64,7 @@ def missing_rows(
     return " ".join(words)
 
 
-def too_few(message: str) -> bool:
+def lacks_inputs(message: str) -> bool:
     """Return True if the message says that no input is left for some rows."""
     return TOO_FEW in message
 

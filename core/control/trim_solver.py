@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.constraints import motor_limits
 from core.control.found_point import SOLVED, Found
 from core.control.linear_system import LinearSystem
-from core.control.trim_counting import missing_rows, structural_rank
+from core.control.trim_counting import structural_rank, unfulfilled_rows_text
 from core.control.trim_equations import DEPENDENT, Equations, TrimEquations
 from core.errors import KinetostatError
 from core.numerics.rank import null_space
@@ -228,8 +228,8 @@ class TrimSolver(TrimEquations):
         values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
         acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
         message = "" if solved else self._failure_text(s, hold, h, H, missing, acting)
-        if self.motors and motor_limits.supplied(compiled, s.v[None], point.tau[None], p).reached.any():
-            message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
+        if self.motors and motor_limits.supplied_forces(compiled, s.v[None], point.tau[None], p).reached.any():
+            message = message or motor_limits.speed_limit_text(compiled, s.v, point.tau, p)
             solved = not message
             s = self.lineariser.at(point._replace(q=s.q, v=s.v, x=None), kept=self.kept, motors=True)
         return Found(
@@ -265,7 +265,7 @@ class TrimSolver(TrimEquations):
         acting: set[str],
     ) -> str:
         """Describe the requirements that are not fulfilled."""
-        return missing_rows(self, s, hold, h, H, missing, acting)
+        return unfulfilled_rows_text(self, s, hold, h, H, missing, acting)
 
 
 def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> tuple[Array, Array]:

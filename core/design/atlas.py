@@ -57,7 +57,7 @@ class Candidates(NamedTuple):
         return Candidates(self.member[order], *(each[order] for each in self[1:]))
 
 
-class Unfinished(Exception):
+class AtlasInterrupted(Exception):
     """Raised when the construction of an atlas is stopped."""
 
 
@@ -67,7 +67,7 @@ class Atlas:
 
     def __init__(self, topology: Topology, members: int = MEMBERS, seed: int = 0) -> None:
         self.topology, self._members, self._seed = topology, members, seed
-        self.swept = swept_of(topology)
+        self.swept = swept_point_of(topology)
         self._lock = threading.RLock()
         self._stop: Callable[[], bool] = lambda: False
 
@@ -78,7 +78,7 @@ class Atlas:
             self._stop = stop
             try:
                 return len(self._cached_members[0]) > 0
-            except Unfinished:
+            except AtlasInterrupted:
                 return False
             finally:
                 self._stop = lambda: False
@@ -172,7 +172,7 @@ class Atlas:
         good = np.ones(len(shapes), dtype=bool)
         for k, angle in enumerate((*GRID, 2.0 * np.pi)):
             if self._stop():
-                raise Unfinished
+                raise AtlasInterrupted
             at = self.swept.poses(self.swept.guesses(np.full(len(q), angle), q), p)
             good &= at.reach > LEAST_REACH
             if k < SAMPLES:
@@ -295,7 +295,7 @@ _swept: dict[str, SweptPoint] = {}
 _lock = threading.Lock()
 
 
-def swept_of(topology: Topology) -> SweptPoint:
+def swept_point_of(topology: Topology) -> SweptPoint:
     """Return the curve point of a topology's machine with derivatives by shape, compiled once."""
     with _lock:
         if topology.name not in _swept:

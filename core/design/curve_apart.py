@@ -25,7 +25,7 @@ class Linkages(NamedTuple):
     lost: str = ""
 
 
-def linkages_apart(
+def search_linkages_in_subprocess(
     process: WorkProcess,
     task: CurveTask,
     *,

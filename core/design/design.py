@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 
 from core.design.designed import Array, Designed, Row, Start, Stopped, applied
 from core.design.generation import Generation, function_generation, motion_generation
-from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
+from core.design.objective import Formula, Motion, margin, poses_of, refuse_speed_channels
 from core.design.solvers import FULFILLED, SOLVERS, Evaluated, Problem
-from core.design.starts import Listener, StartSearch
+from core.design.starts import Listener, MultiStartSearch
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import ModelError, SimulationError, near_misses
@@ -133,7 +133,7 @@ class Design:
     def generate(self, output: str, points: ArrayLike, driven: str) -> Design:
         """Let an output (any channel of poses, "rocker_pin.q") be a function of a coordinate: points (n, 2) are its
         values and those of the output, rad or m (function generation)."""
-        refuse_moving((output,), f"generate '{output}'")
+        refuse_speed_channels((output,), f"generate '{output}'")
         if not self.signals.is_channel(output) or self.signals.components(output):
             raise ModelError(
                 f"'{output}' is not a scalar channel.",
@@ -265,7 +265,7 @@ class Design:
             raise ModelError("The design has no objective.", where="design", remedy="Call d.minimise(…) or d.fit(…).")
         if self._run is None:
             for each in self.requirements:
-                refuse_moving(each.measure.channels, f"requirement '{each.text}'")
+                refuse_speed_channels(each.measure.channels, f"requirement '{each.text}'")
         if self._fit is not None:
             return self._fit_problem(hear)
         if self._generation is not None:
@@ -273,7 +273,7 @@ class Design:
         objective = self._objective
         assert objective is not None
         if self._run is None:
-            refuse_moving(objective.channels, f"objective '{objective.text}'")
+            refuse_speed_channels(objective.channels, f"objective '{objective.text}'")
 
         def evaluate(x: Array) -> Evaluated:
             self._raise_if_stopped()
@@ -389,7 +389,7 @@ class Design:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
             raise ModelError("At least one start is needed.", where="starts", remedy="Use 10, for example.")
-        search = StartSearch(self, solver, seed, iterations, listener)
+        search = MultiStartSearch(self, solver, seed, iterations, listener)
         self._asked = cancelled
         try:
             search.run(starts, before)

@@ -86,6 +86,6 @@ def applied(model: Model, row: Start) -> Model:
     return model
 
 
-def at_edge(names: Sequence[str], x: Array) -> tuple[str, ...]:
+def variables_at_bounds(names: Sequence[str], x: Array) -> tuple[str, ...]:
     """Return the names of variables that lie at a bound, for x (n,), scaled to 0 … 1."""
     return tuple(name for name, t in zip(names, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)

@@ -107,7 +107,7 @@ class Formula:
         return [name for name in names(self._node) if not name.startswith(STANDS_FOR)]
 
 
-def refuse_moving(channels: tuple[str, ...], where: str) -> None:
+def refuse_speed_channels(channels: tuple[str, ...], where: str) -> None:
     """Raise ModelError for channels that poses without velocities do not have."""
     for name in channels:
         if set(name.split(".")[1:]) & set(MOVING):

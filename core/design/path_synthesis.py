@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.design.atlas import LEAST_REACH, atlas_of, swept_of
+from core.design.atlas import LEAST_REACH, atlas_of, swept_point_of
 from core.design.path_fit import EXACT, Fits, PathFit
 from core.design.target_curves import Target
 from core.design.topologies import DRIVEN, TOPOLOGIES, topology_named
@@ -129,7 +129,7 @@ def _coordinate_names(topology: str) -> tuple[str, ...]:
 
 def _followed_points(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:
     """Compute points (K, 2) and reach (K,) of linkages of one topology, each with its crank at angles (m, K)."""
-    swept = swept_of(topology_named(linkages[0].topology))
+    swept = swept_point_of(topology_named(linkages[0].topology))
     p = np.array([[each.lengths[name] for name in swept.mech.p_names] for each in linkages])
     found = swept.carried(theta, np.stack([each.start for each in linkages]), p)
     result = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.apart.talk import Here
 from core.apart.work_process import Left, Lost, WorkProcess
-from core.design.designed import Array, Designed, Row, Start, applied, at_edge, ranked
+from core.design.designed import Array, Designed, Row, Start, applied, ranked, variables_at_bounds
 from core.design.search_tasks import Begins, Begun, Better, ParameterTask, Summary
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.files.sent_model import SentModel
@@ -22,7 +22,7 @@ MOST_UNPREPARED = 2
 """Number of process crashes tolerated before a search is prepared."""
 
 
-class Apart(NamedTuple):
+class SubprocessDesign(NamedTuple):
     """Result of a search in a subprocess. rows : attained values of the machines in the table, by start, SI; lost :
     starts on which a process crashed."""
 
@@ -31,7 +31,7 @@ class Apart(NamedTuple):
     lost: tuple[Start, ...]
 
 
-def design_apart(
+def optimise_in_subprocess(
     process: WorkProcess,
     model: Model,
     aim: Aim,
@@ -44,7 +44,7 @@ def design_apart(
     paused: Callable[[], bool] = lambda: False,
     watch: Callable[[Better], None] = lambda _: None,
     lost: Callable[[Start], None] = lambda _: None,
-) -> Apart:
+) -> SubprocessDesign:
     """Run `design_of_aim(model, aim, "design").solve(…)` in a subprocess, with identical results; cancelled, paused :
     polled, the first may block; watch, lost : called with each better point and each start on which a process crashed.
     A machine with a kind defined in the console is searched in this process. Raises KinetostatError as `solve` does,
@@ -62,7 +62,7 @@ def design_apart(
         except OSError as error:
             raise _process_error(str(error.strerror or error)) from None
         if isinstance(found, Summary):
-            return Apart(_complete_result(model, found), found.rows, tuple(search.lost))
+            return SubprocessDesign(_complete_result(model, found), found.rows, tuple(search.lost))
         if isinstance(found, Left):
             search.end("stopped")
             return search.apart(model)
@@ -80,11 +80,13 @@ def design_apart(
             return search.apart(model)
 
 
-def _search_here(model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearch) -> Apart:
+def _search_here(
+    model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearch
+) -> SubprocessDesign:
     from core.design.searched_task import searched
 
     found = searched(task, Here(search.hear, cancelled))
-    return Apart(_complete_result(model, found), found.rows, ())
+    return SubprocessDesign(_complete_result(model, found), found.rows, ())
 
 
 def _process_error(why: str) -> KinetostatError:
@@ -134,16 +136,18 @@ class _RemoteSearch:
         if begun is None:
             return
         if best is not None:
-            edge = at_edge(tuple(best.parameters), best.x)
+            edge = variables_at_bounds(tuple(best.parameters), best.x)
             self.rows.append((best.x, Start(best.start, best.parameters, best.value, "stopped", words, edge)))
         elif words != "stopped":
             self.rows.append((begun.x, Start(begun.number, begun.parameters, np.inf, "failed", words)))
         if words != "stopped":
             self.lost.append(self.rows[-1][1])
 
-    def apart(self, model: Model) -> Apart:
+    def apart(self, model: Model) -> SubprocessDesign:
         """Return the result so far. Raises ModelError if no start yielded a value."""
         table = tuple(row for _, row in ranked(self.rows))
         if self.how is None:
             raise ModelError("No start yielded a value.", where="design", remedy="Search for longer.")
-        return Apart(Designed(table, applied(model, table[0]), *self.how, sensitivities={}), {}, tuple(self.lost))
+        return SubprocessDesign(
+            Designed(table, applied(model, table[0]), *self.how, sensitivities={}), {}, tuple(self.lost)
+        )

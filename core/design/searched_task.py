@@ -11,7 +11,7 @@ from core.design.design import Design
 from core.design.designed import Array, Designed, Row
 from core.design.path_synthesis import Linkage, Progress, synthesise
 from core.design.search_tasks import Begins, Begun, Better, CurveTask, ParameterTask, Summary
-from core.design.starts import Listener, StartSearch
+from core.design.starts import Listener, MultiStartSearch
 from core.errors import KinetostatError
 from core.model import Aim
 
@@ -36,14 +36,14 @@ def linkages(task: CurveTask, line: Line) -> tuple[Linkage, ...]:
     return found
 
 
-class Told(Listener):
+class ReportingListener(Listener):
     """Listener that sends the steps of a search as messages."""
 
     def __init__(self, line: Line, design: Design, aim: Aim) -> None:
         self._line, self._design, self._aim = line, design, aim
         self._looked = 0.0
 
-    def begun(self, search: StartSearch) -> None:
+    def begun(self, search: MultiStartSearch) -> None:
         """Report how the search is done."""
         self._line.begun(Begun(search.solver, search.reason, search.slopes))
 
@@ -77,7 +77,7 @@ def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
 def searched(task: ParameterTask, line: Line) -> Summary:
     """Execute a parameter search task. Raises KinetostatError."""
     design = design_of_aim(task.model.read(), task.aim, "design")
-    hears = Told(line, design, task.aim)
+    hears = ReportingListener(line, design, task.aim)
     found = design.search(task.starts, task.solver, task.seed, task.iterations, line.asked, hears, before=task.before)
     rows = {}
     for row in found.table[:MOST_ROWS]:

@@ -146,7 +146,7 @@ def nearest(problem: Problem, start: Array, iterations: int) -> Array:
     return np.clip(found.x, 0.0, 1.0)
 
 
-def slopes_off(problem: Problem, x: Array, seed: int) -> float:
+def slope_error(problem: Problem, x: Array, seed: int) -> float:
     """Return the relative error of the residuals' derivatives along a random direction compared with a finite
     difference; 0 if the values are not smooth enough to compare."""
     assert problem.slopes is not None

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
-from core.design.designed import Designed, Row, Start, Stopped, at_edge, ranked
-from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
+from core.design.designed import Designed, Row, Start, Stopped, ranked, variables_at_bounds
+from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slope_error, solve
 from core.errors import KinetostatError, ModelError
 from core.measures.run_measures import Requirement
 from core.mechanism import Mechanism
@@ -60,7 +60,7 @@ class Question(Protocol):
 class Listener:
     """Receiver of the steps of a search, as they happen."""
 
-    def begun(self, search: StartSearch) -> None:
+    def begun(self, search: MultiStartSearch) -> None:
         """Note that the search is prepared."""
 
     def start(self, number: int, x: Array) -> None:
@@ -73,7 +73,7 @@ class Listener:
         """Note that a start has ended."""
 
 
-class StartSearch:
+class MultiStartSearch:
     """Search of a design from several starts. listener : is notified of each step."""
 
     def __init__(
@@ -234,7 +234,7 @@ class StartSearch:
         return Start(k, values, value, state, message, self._variables_at_bound(x), missed, lacking)
 
     def _variables_at_bound(self, x: Array) -> tuple[str, ...]:
-        return at_edge(tuple(self.design.bounds), x)
+        return variables_at_bounds(tuple(self.design.bounds), x)
 
     # ------------------------------------------------------------------------------------------------- results
 
@@ -272,6 +272,6 @@ class StartSearch:
 def _slopes_are_exact(problem: Problem, point: Array, seed: int) -> bool:
     """Return True if exact derivatives match the values (one check along a random direction)."""
     try:
-        return slopes_off(problem, point, seed) <= WRONG_SLOPES
+        return slope_error(problem, point, seed) <= WRONG_SLOPES
     except FAILURES:
         return True

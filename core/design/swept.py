@@ -62,7 +62,7 @@ class SweptPoint:
     ) -> None:
         if plane not in PLANES:
             raise ModelError(f"'{plane}' is not a plane.", where="plane", remedy="Use xy, xz or yz.")
-        self.frame, self.axes = mech.compiled.known_frame(frame), PLANES[plane]
+        self.frame, self.axes = mech.compiled.checked_frame_name(frame), PLANES[plane]
         if driven not in mech.q_names:
             raise ModelError(
                 f"There is no coordinate '{driven}'.", where="driven", remedy=near_misses(driven, mech.q_names)
@@ -100,14 +100,14 @@ class SweptPoint:
             flat = ca.densify(ca.vec(ca.jacobian(y, by)))
             return [*found[:2], found[4], *ca.vertsplit(flat)]
 
-        return self._forms.of_guess(traced)
+        return self._forms.compiled_of_guess(traced)
 
     @property
     def _tracer(self) -> Any:
         return self.mech.compiled.program.tracer
 
     def _compiled_code(self, chosen: Any) -> MachineCode | BlockCode:
-        return self._forms.of_guess(lambda inputs, run: chosen(self._traced_outputs(inputs, run)))
+        return self._forms.compiled_of_guess(lambda inputs, run: chosen(self._traced_outputs(inputs, run)))
 
     def _traced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return x, y, cosine, sine, reach, q as symbolic functions of the inputs."""
@@ -183,6 +183,6 @@ def _closed_forms_from(mech: Mechanism, driven: str) -> ClosedForms | None:
     v = mech.v_names.index(driven)
     if not forms.found or [speed.v for speed in forms.independent] != [v]:
         return None
-    rows = [mech.compiled.rows[k] for k in forms.kept_rows]
+    rows = [mech.compiled.rows[k] for k in forms.rows_left_to_iteration]
     own = {driver.name for driver in mech.model.expanded.drivers if driver.joint == driven}
     return forms if all(row.collection == "drivers" and row.element in own for row in rows) else None

@@ -8,7 +8,7 @@ from typing import Protocol
 from core.elements.force_state import Loads
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Scalars
-from core.spatial.scalar import Scalar, plus, times, total, vanish
+from core.spatial.scalar import Scalar, all_zero, plus, times, total
 
 
 class AddedInertia(Protocol):
@@ -43,7 +43,7 @@ def add_inertia(M: list[list[Scalar]], masses: Sequence[AddedInertia], kinematic
         columns = [tuple(column) for column in mass.columns(kinematics)]
         for i, one in enumerate(columns):
             for j in range(i + 1):
-                if not (vanish(one) or vanish(columns[j])):
+                if not (all_zero(one) or all_zero(columns[j])):
                     M[i][j] = kinematics.run(add_product, M[i][j], mass.mass, one, columns[j])
                     M[j][i] = M[i][j]
 
@@ -58,7 +58,7 @@ def add_reduced(
     triangle, Φ by entries of its columns."""
     for mass in masses:
         columns = [tuple(column) for column in mass.columns(kinematics)]
-        moving = {k for k, column in enumerate(columns) if not vanish(column)}
+        moving = {k for k, column in enumerate(columns) if not all_zero(column)}
         moved: dict[int, Scalars] = {}
         for i, span in enumerate(spans):
             if own := sorted(moving & span.keys()):

@@ -56,7 +56,7 @@ class Elements(Resolver):
         """Return the force elements of the document."""
         return self.forces[: len(self.model.forces)]
 
-    def forces_in(self, joint: str) -> list[ForceElement]:
+    def force_elements_in(self, joint: str) -> list[ForceElement]:
         """Return the elements that act in a joint: those of the document along its coordinates, and its passive
         forces."""
         return [element for element in self.forces if element.joint == joint]

@@ -107,7 +107,7 @@ class Loads:
         self.acts = True
 
 
-class Exchanged(Loads):
+class ExchangedWrench(Loads):
     """Loads that sum the wrenches on b and their reactions on a, all about one point."""
 
     def __init__(self, kinematics: KinematicState) -> None:

@@ -15,7 +15,7 @@ from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Gravity, Place
 from core.spatial.force import Force
 from core.spatial.relative_measures import TINY
-from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times, vanish
+from core.spatial.scalar import Scalar, all_zero, minus, negated, over, plus, sqrt, times
 from core.spatial.vector import ZERO, Vector3
 
 FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
@@ -50,7 +50,7 @@ class LineMass:
         acceleration = run(_accelerations[self.at], self.place, a, b, *speeds, *changes)
         field = kinematics.tree.gravity
         if field.is_point:
-            acceleration = run(less_attraction, (field.mu, field.center), p, acceleration)
+            acceleration = run(minus_attraction, (field.mu, field.center), p, acceleration)
         for end, point, share in ((self.a, a, shares.on_a), (self.b, b, shares.on_b)):
             force = run(resisting, self.mass, share, shares.direction, acceleration)
             loads.push(end, point, Force(ZERO, force))
@@ -66,7 +66,7 @@ class LineMass:
             rows = jacobian(kinematics.tree, kinematics.q, end.link, end.pose, run)[3:]
             for k in range(kinematics.tree.nv):
                 column = Vector3(rows[0][k], rows[1][k], rows[2][k])
-                if not vanish(column):
+                if not all_zero(column):
                     result[k] = run(moved, result[k], share, shares.direction, column)
         return result
 
@@ -187,7 +187,7 @@ _shares = {FRACTION: _share_fraction, FROM_A: _share_from_a, FROM_B: _share_from
 _accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FROM_B: _accelerate_from_b}
 
 
-def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
+def minus_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
     """Return a − μ (c − p)/r³: the acceleration minus that of the point field."""
     mu, center = gravity
     away = center - p

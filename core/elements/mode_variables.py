@@ -30,7 +30,7 @@ MOST = 64
 """Maximum number of mode variables; further comparisons stay in the formulas."""
 
 
-def unlocated(node: Node, constant: Collection[str]) -> bool:
+def has_unlocated_jumps(node: Node, constant: Collection[str]) -> bool:
     """Return True if a formula has discontinuities without a mode variable: those of `JUMPING` with arguments that
     change during a simulation.
 
@@ -39,12 +39,12 @@ def unlocated(node: Node, constant: Collection[str]) -> bool:
     match node:
         case Binary(operator, left, right):
             jumps = operator in JUMPING and not names(node) <= set(constant)
-            return jumps or unlocated(left, constant) or unlocated(right, constant)
+            return jumps or has_unlocated_jumps(left, constant) or has_unlocated_jumps(right, constant)
         case Negative(operand):
-            return unlocated(operand, constant)
+            return has_unlocated_jumps(operand, constant)
         case Call(function, arguments):
             jumps = function in JUMPING and not names(node) <= set(constant)
-            return jumps or any(unlocated(argument, constant) for argument in arguments)
+            return jumps or any(has_unlocated_jumps(argument, constant) for argument in arguments)
     return False
 
 

@@ -120,7 +120,7 @@ class Resolver:
             raise ModelError(f"A sensor of kind {sensor.kind} does not measure a pose.", where=where)
         return RelativeMeasure(sensor.info.measure, self.place(sensor.a), self.place(sensor.b), *axes)
 
-    def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
+    def sensor_of_signal(self, name: str) -> tuple[str | None, int, bool]:
         """Return (sensor, component, True for its rate) of a signal's name; sensor None if the name is not a
         sensor's."""
         return self._sensor_signals.get(name, (None, 0, False))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.elements.force_state import Loads
-from core.elements.forces.along_one import against_growth
+from core.elements.forces.along_one import wrench_against_growth
 from core.elements.sensors import RelativeMeasure, measurement
 from core.later import dataclass
 from core.mechanics.kinematic_state import KinematicState
@@ -21,7 +21,7 @@ from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import rate
 from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.scalar import Scalar, plus, times, total, vanish
+from core.spatial.scalar import Scalar, all_zero, plus, times, total
 from core.spatial.vector import Vector3
 
 
@@ -50,7 +50,7 @@ class Rotor:
             ]
         for wrench, acceleration in zip(measured.wrenches, along, strict=True):
             force = run(times, self.mass, acceleration)
-            loads.between(a, b, X_b.position, run(against_growth, wrench, 1.0, force))
+            loads.between(a, b, X_b.position, run(wrench_against_growth, wrench, 1.0, force))
 
     def columns(self, kinematics: KinematicState) -> list[Scalars]:
         """Return w, one column per speed of the machine."""
@@ -60,7 +60,7 @@ class Rotor:
         of_a, of_b = (_columns_at(kinematics, place, p_b) for place in (a, b))
         nothing = (0.0,) * len(wrenches)
         return [
-            nothing if vanish((*pair[0], *pair[1])) else run(read, wrenches, *pair)
+            nothing if all_zero((*pair[0], *pair[1])) else run(read, wrenches, *pair)
             for pair in zip(of_a, of_b, strict=True)
         ]
 
@@ -74,12 +74,12 @@ def _columns_at(kinematics: KinematicState, place: Place, p: Vector3) -> list[tu
     """Return [ω; v] that each speed gives a frame's link at the world point p."""
     if place.link < 0:
         return [(0.0,) * 6] * kinematics.tree.nv
-    at = kinematics.run(in_link, kinematics.poses[place.link], p)
+    at = kinematics.run(point_in_link, kinematics.poses[place.link], p)
     rows = jacobian(kinematics.tree, kinematics.q, place.link, Pose(NO_ROTATION, at), kinematics.run)
     return [tuple(row[k] for row in rows) for k in range(kinematics.tree.nv)]
 
 
-def in_link(X_WL: Pose, p: Vector3) -> Vector3:
+def point_in_link(X_WL: Pose, p: Vector3) -> Vector3:
     """Return a world point in a link's frame."""
     return X_WL.rotation.act_back(p - X_WL.position)
 

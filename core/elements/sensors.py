@@ -12,7 +12,7 @@ from core.mechanics.tree import Place
 from core.model import SensorKind
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY
-from core.spatial.relative_measures import Measure, Measured, in_axes, rate, relative
+from core.spatial.relative_measures import Measure, Measured, in_frame_axes, rate, relative
 from core.spatial.scalar import Scalar, minus
 from core.spatial.vector import Vector3, Z
 
@@ -77,7 +77,7 @@ def readings_of(sensor: Sensor, kinematics: KinematicState) -> tuple[Scalars, Sc
     """Return (values, rates); a motion sensor has values only."""
     run = kinematics.run
     if not sensor.info.geometric:
-        return tuple(run(in_axes, kinematics.frame(sensor.resolve), motion_of(sensor, kinematics))), ()
+        return tuple(run(in_frame_axes, kinematics.frame(sensor.resolve), motion_of(sensor, kinematics))), ()
     values: list[Scalar] = [run(minus, 0.0, sensor.offset)] * sensor.count
     rates: list[Scalar] = [0.0] * sensor.count
     for sign, measure in sensor.shares:

@@ -10,7 +10,7 @@ from core.elements.sensors import measurement, readings_of
 from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
 from core.model.signals import TIME
-from core.spatial.attitude import next_to
+from core.spatial.attitude import unwrapped_near
 from core.spatial.relative_measures import rate
 from core.spatial.scalar import Scalar
 
@@ -38,7 +38,7 @@ class Signals:
 
     def angle(self, name: str) -> tuple[Scalar, Scalar]:
         """Return an angle that counts turns, as measured, and its rate."""
-        sensor, component, _ = self.elements.sensor_named(name)
+        sensor, component, _ = self.elements.sensor_of_signal(name)
         if sensor is not None:
             return self._sensor_value(sensor, component, False), self._sensor_value(sensor, component, True)
         each = self.elements.turn_counters[name][1]
@@ -56,8 +56,8 @@ class Signals:
         plain = name.removesuffix(".q")
         if plain in self.elements.turn_counters and self.x:
             state = self.x[self.elements.turn_counters[plain][0]]
-            return self.kinematics.run(next_to, state, self.angle(plain)[0])
-        sensor, component, of_rate = self.elements.sensor_named(name)
+            return self.kinematics.run(unwrapped_near, state, self.angle(plain)[0])
+        sensor, component, of_rate = self.elements.sensor_of_signal(name)
         if sensor is not None:
             return self._sensor_value(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)

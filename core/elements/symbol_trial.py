@@ -19,7 +19,7 @@ def symbols(*names: str) -> Any:
     return named(*names)(*map(ca.SX.sym, names))
 
 
-def told_to_document(kind: type[Any]) -> None:
+def check_document_facts(kind: type[Any]) -> None:
     """Raise KindError unless the kind describes itself for documents under its own name."""
     try:
         facts = kind.in_document()
@@ -29,7 +29,7 @@ def told_to_document(kind: type[Any]) -> None:
         raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' returns the name '{facts.name}'.")
 
 
-def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
+def check_field_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
     """Raise KindError unless names can be fields of a named tuple."""
     try:
         named(*names)
@@ -37,7 +37,7 @@ def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
         raise KindError(f"The kind '{kind.name}' is refused: its '{member}': {error}.") from None
 
 
-def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
+def check_si_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
     """Raise KindError unless each number's unit is an SI unit or empty."""
     for number in numbers:
         if not is_si(number.unit):

@@ -14,7 +14,7 @@ from core.mechanics.kinematics import jacobian, speeds
 from core.mechanics.tree import Place
 from core.spatial.force import Force
 from core.spatial.relative_measures import TINY
-from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times, vanish
+from core.spatial.scalar import Scalar, all_zero, minus, negated, over, plus, sqrt, times
 from core.spatial.vector import ZERO, Vector3
 
 
@@ -74,7 +74,7 @@ class TendonInertia:
                 turns = jacobian(tree, kinematics.q, end.link, end.pose, run)[3:]
                 for k in range(tree.nv):
                     column = Vector3(turns[0][k], turns[1][k], turns[2][k])
-                    if not vanish(column):
+                    if not all_zero(column):
                         share = run(along, p, length, column)
                         row[k] = run(added, row[k], sign, run(times, factor, share))
         return [(entry,) for entry in row]
@@ -109,7 +109,7 @@ def _length_acceleration(part: PathPart, kinematics: KinematicState) -> Scalar:
         a = [0.0] * tree.nv if kinematics.a is None else kinematics.a
         return speeds(tree, a, run)[part.link][0]
     change = run(Vector3.__sub__, kinematics.acceleration(part.b), kinematics.acceleration(part.a))
-    return run(stretching, *_line_state(part, kinematics), change)
+    return run(length_acceleration, *_line_state(part, kinematics), change)
 
 
 def length_of(p: Vector3) -> Scalar:
@@ -122,7 +122,7 @@ def along(p: Vector3, length: Scalar, v: Vector3) -> Scalar:
     return over(p.dot(v), length)
 
 
-def stretching(p: Vector3, length: Scalar, v: Vector3, change: Vector3) -> Scalar:
+def length_acceleration(p: Vector3, length: Scalar, v: Vector3, change: Vector3) -> Scalar:
     """Return the second derivative of a length: e · p̈ + (ṗ · ṗ − L̇²)/L."""
     rate = along(p, length, v)
     return plus(along(p, length, change), over(minus(v.dot(v), times(rate, rate)), length))

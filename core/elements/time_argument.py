@@ -102,7 +102,7 @@ class Clock:
         return t, y
 
 
-def given_times(t: Any) -> Array:
+def finite_times(t: Any) -> Array:
     """Return times as an array. Raises ModelError unless all are finite numbers."""
     if isinstance(t, str | bool) or t is None:
         found = np.array(np.nan)
@@ -118,7 +118,7 @@ def given_times(t: Any) -> Array:
 
 def at_times(splines: Splines, t: Any) -> Array:
     """Return the time argument (…, 1 + 3 n + modes) at times t. Raises ModelError unless all are finite numbers."""
-    t = given_times(t)
+    t = finite_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
         times, rows = splines.times[begin:end], splines.coefficients[begin:end]

@@ -31,7 +31,7 @@ class TurnCounter(NamedTuple):
 def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     """Return the turn counters of a model, those of cut joints first."""
     strands = [strand for force in model.forces if force.info.along == STRANDS for strand in force.strands]
-    called = called_by_forces(model) | {strand.joint or strand.sensor for strand in strands}
+    called = names_in_force_formulas(model) | {strand.joint or strand.sensor for strand in strands}
     found = [
         TurnCounter(
             component(joint.name, suffix), joint.name, k, "", _rest_value(joint, k), f"joint '{joint.name}', rest"
@@ -53,7 +53,7 @@ def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
 def _needs_counter(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
     """Return True if a cut joint's angle affects forces; a screw needs no counter, as its advance gives the turns."""
     info = joint.info
-    if info.nq > info.nv or not info.is_wound(k):
+    if info.nq > info.nv or not info.wraps_around(k):
         return False
     name = component(joint.name, info.coordinates[k])
     within = any(
@@ -87,6 +87,6 @@ def formulas_of_forces(model: Model) -> list[str]:
     return [formula for _, formula in formulas_by_element(model)]
 
 
-def called_by_forces(model: Model) -> set[str]:
+def names_in_force_formulas(model: Model) -> set[str]:
     """Return the names used in the formulas of forces."""
     return {name for text in formulas_of_forces(model) for name in names(parse(text))}

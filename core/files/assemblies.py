@@ -72,13 +72,13 @@ def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[Su
     )
 
 
-def bodies_of(model: Model | None, known: dict[int, int] | None = None) -> int:
+def body_count(model: Model | None, known: dict[int, int] | None = None) -> int:
     """Return the number of bodies in a machine, including those of its sub-assemblies."""
     if model is None:
         return 0
     known = {} if known is None else known
     if id(model) not in known:
-        inner = sum(bodies_of(each.content, known) for each in model.assemblies)
+        inner = sum(body_count(each.content, known) for each in model.assemblies)
         known[id(model)] = inner + len(model.bodies) + sum(len(chain.rows) + 1 for chain in model.chains)
     return known[id(model)]
 

@@ -7,7 +7,7 @@ from core.files.regular_file import SIGNAL, fingerprint
 from core.model import Mesh, Model
 
 
-def contents_of(model: Model) -> tuple[str, ...]:
+def content_fingerprints(model: Model) -> tuple[str, ...]:
     """Return the fingerprints of the tables of a model's drivers and of the meshes that contribute mass; "" for a
     missing file."""
     plain = model.expanded

@@ -12,7 +12,7 @@ from core.model.bodies import PLAIN_LINE
 from core.model.fields import Element, mapped
 
 
-def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
+def with_file_references_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
     """Return the model to be written into `folder` with its file references valid from there, and a finding if any
     reference changed.
 

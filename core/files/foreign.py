@@ -14,7 +14,7 @@ _AS_MESH = "Add it to a body as a shape of a machine."
 _EXPORT = "Export its parts as meshes (STL, glTF) and show them as shapes of bodies."
 
 
-class Foreign(NamedTuple):
+class UnsupportedFormat(NamedTuple):
     """Unsupported format: its name, the pattern at the beginning of its files, its suffixes, and the remedy."""
 
     name: str
@@ -34,43 +34,45 @@ def _root_pattern(*names: str) -> re.Pattern[bytes]:
 
 
 FOREIGN = (
-    Foreign("an SDF file (SDFormat, of Gazebo)", _root_pattern("sdf", "gazebo", "world"), (".sdf", ".world")),
-    Foreign(
+    UnsupportedFormat("an SDF file (SDFormat, of Gazebo)", _root_pattern("sdf", "gazebo", "world"), (".sdf", ".world")),
+    UnsupportedFormat(
         "a SimMechanics or Simscape Multibody file",
         _root_pattern("PhysicalModelingXMLFile", "SimscapeMultibodyImportXML", "SimMechanicsImport"),
     ),
-    Foreign("an OpenSim model", _root_pattern("OpenSimDocument"), (".osim",)),
-    Foreign("a COLLADA file", _root_pattern("COLLADA"), (".dae",), _AS_MESH),
-    Foreign("an X3D scene", _root_pattern("X3D"), (".x3d",), _EXPORT),
-    Foreign("a part of an MJCF model", _root_pattern("mujocoinclude"), (), "Open the file that includes it."),
-    Foreign("a USD scene", re.compile(rb"\A(?:#usda|PXR-USDC)"), (".usd", ".usda", ".usdc", ".usdz")),
-    Foreign("a STEP file", re.compile(rb"\A\s*ISO-10303-21"), (".step", ".stp"), _EXPORT),
-    Foreign("an IGES file", re.compile(rb"\A.{72}S      1"), (".iges", ".igs"), _EXPORT),
-    Foreign("a VRML scene", re.compile(rb"\A#VRML"), (".wrl",), _EXPORT),
-    Foreign("a mesh", re.compile(rb"\A(?:ply\r?\n|OFF\b|glTF|solid )"), (".stl", ".obj", ".glb", ".ply"), _AS_MESH),
-    Foreign("an Adams model", re.compile(rb"\AADAMS/"), (".adm",)),
-    Foreign("a Modelica file", re.compile(rb"\A(?:within\b|package\b|model\b)"), (".mo",)),
-    Foreign(
+    UnsupportedFormat("an OpenSim model", _root_pattern("OpenSimDocument"), (".osim",)),
+    UnsupportedFormat("a COLLADA file", _root_pattern("COLLADA"), (".dae",), _AS_MESH),
+    UnsupportedFormat("an X3D scene", _root_pattern("X3D"), (".x3d",), _EXPORT),
+    UnsupportedFormat("a part of an MJCF model", _root_pattern("mujocoinclude"), (), "Open the file that includes it."),
+    UnsupportedFormat("a USD scene", re.compile(rb"\A(?:#usda|PXR-USDC)"), (".usd", ".usda", ".usdc", ".usdz")),
+    UnsupportedFormat("a STEP file", re.compile(rb"\A\s*ISO-10303-21"), (".step", ".stp"), _EXPORT),
+    UnsupportedFormat("an IGES file", re.compile(rb"\A.{72}S      1"), (".iges", ".igs"), _EXPORT),
+    UnsupportedFormat("a VRML scene", re.compile(rb"\A#VRML"), (".wrl",), _EXPORT),
+    UnsupportedFormat(
+        "a mesh", re.compile(rb"\A(?:ply\r?\n|OFF\b|glTF|solid )"), (".stl", ".obj", ".glb", ".ply"), _AS_MESH
+    ),
+    UnsupportedFormat("an Adams model", re.compile(rb"\AADAMS/"), (".adm",)),
+    UnsupportedFormat("a Modelica file", re.compile(rb"\A(?:within\b|package\b|model\b)"), (".mo",)),
+    UnsupportedFormat(
         "an archive", re.compile(rb"\APK\x03\x04|\A\x1f\x8b"), (".zip", ".gz"), "Unpack it and open the model in it."
     ),
 )
 
 
-def foreign_of(source: Source) -> Foreign | None:
+def unsupported_format_of(source: Source) -> UnsupportedFormat | None:
     """Return the unsupported format of a file, by its content, else by its suffix; None if unknown."""
     name = source.file.lower()
     found = (each for each in FOREIGN if each.sign.match(source.data[:20_000]))
     return next(found, None) or next((each for each in FOREIGN if name.endswith(each.suffixes)), None)
 
 
-def refusal(foreign: Foreign, source: Source) -> FileError:
+def refusal(foreign: UnsupportedFormat, source: Source) -> FileError:
     """Return the error about a file of an unsupported format."""
     return FileError(
         f"This is {foreign.name}, which cannot be opened as a machine.", file=source.file, remedy=foreign.remedy
     )
 
 
-def wrong_root(root: Any, wanted: str, format: str, source: Source) -> FileError:
+def wrong_root_error(root: Any, wanted: str, format: str, source: Source) -> FileError:
     """Return the error about an XML file with an unexpected root element."""
     foreign = next((each for each in FOREIGN if each.sign.match(source.data[:20_000])), None)
     if foreign is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import FileError, KinetostatError
-from core.files.foreign import foreign_of, refusal
+from core.files.foreign import refusal, unsupported_format_of
 from core.files.regular_file import path_of
 from core.files.source import (
     Options,
@@ -205,7 +205,7 @@ def format_of(source: Source) -> Format:
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
     known = any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)
-    if not known and (not by_suffix or name.endswith(_XML)) and (other := foreign_of(source)) is not None:
+    if not known and (not by_suffix or name.endswith(_XML)) and (other := unsupported_format_of(source)) is not None:
         raise refusal(other, source)
     if by_suffix and not (name.endswith(".xml") and known):
         return by_suffix[-1]
@@ -258,10 +258,10 @@ def load(
 ) -> Model:
     """Return the model in a file of any known format (options as for `read`). The reader's findings go to the logger
     `kinetostat.files`. Raises FileError."""
-    return logged(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
+    return with_logged_findings(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
 
 
-def logged(reading: Reading) -> Reading:
+def with_logged_findings(reading: Reading) -> Reading:
     """Write the findings of a reading to the logger `kinetostat.files` and return the reading."""
     log = logging.getLogger(LOGGER)
     for finding in reading.findings:
@@ -276,10 +276,10 @@ def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[T
     trust : files it takes in that may run their code. Raises FileError.
     """
     options = Options(trusted=frozenset(trust))
-    return logged(reading_of(_format_by_id(format), source_of_text(text, origin), options)).model
+    return with_logged_findings(reading_of(_format_by_id(format), source_of_text(text, origin), options)).model
 
 
-def loaded_again(text: str, origin: str = "") -> Model:
+def reloaded_model(text: str, origin: str = "") -> Model:
     """Return the model in a native text written by this program; findings are not logged again."""
     return reading_of(NATIVE, source_of_text(text, origin), Options()).model
 
@@ -347,7 +347,7 @@ def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) ->
 
     backup : keep what the file held before beside it, under its name with a ~ behind. Raises FileError.
     """
-    from core.files.followed_files import with_files_from
+    from core.files.followed_files import with_file_references_from
 
     file = path_of(path)
     needed(model)
@@ -358,7 +358,7 @@ def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) ->
             file=file,
             remedy=_known_suffixes(reading=False),
         )
-    model, moved = with_files_from(model, os.path.dirname(os.path.abspath(file)))
+    model, moved = with_file_references_from(model, os.path.dirname(os.path.abspath(file)))
     result = write(model, able[-1].id)
     write_whole(path, encoded(result.text, file), backup=backup)
     return (*moved, *result.findings)

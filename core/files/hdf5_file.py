@@ -36,7 +36,7 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
     import h5py
 
     if not is_whole(path):
-        prove(path)
+        check_writable(path)
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(h5py.File(path, "r"))
@@ -47,7 +47,7 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
         yield file
 
 
-def prove(path: str) -> None:
+def check_writable(path: str) -> None:
     """Let a subprocess read through a file. Raises FileError if reading does not end, or crashes the subprocess; errors
     reported by HDF5 are left to the reader of the file."""
     limit = PATIENCE + os.stat(path).st_size / PACE

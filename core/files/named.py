@@ -61,7 +61,9 @@ def load(
     trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
     Raises FileError. What the reader noticed goes to the logger `kinetostat.files`.
     """
-    return formats.logged(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
+    return formats.with_logged_findings(
+        read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)
+    ).model
 
 
 def read(
@@ -98,7 +100,7 @@ def is_name(word: str) -> bool:
     return word.isidentifier()
 
 
-def names_model(word: str) -> bool:
+def is_model_name(word: str) -> bool:
     """Return True if a word is the name of an example, or of a description in the installed `robot_descriptions`."""
     return is_name(word) and (example_named(word) is not None or word in _robot_names())
 

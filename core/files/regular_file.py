@@ -75,7 +75,7 @@ def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
         with open(handle, "rb") as stream:
             return stream.read(size) or b""
     except OSError as error:
-        raise unreadable(error, kind, file) from None
+        raise read_error(error, kind, file) from None
 
 
 def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
@@ -104,7 +104,7 @@ def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_resul
     try:
         status = os.stat(file)
     except (OSError, ValueError) as error:
-        raise unreadable(error, kind, file) from None
+        raise read_error(error, kind, file) from None
     _require_regular(status, kind, file)
     return status
 
@@ -134,7 +134,7 @@ def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
     return digest
 
 
-def unreadable(error: Exception, kind: Kind, file: str) -> FileError:
+def read_error(error: Exception, kind: Kind, file: str) -> FileError:
     """Return the error for an operating-system error."""
     if isinstance(error, FileNotFoundError) and kind is MODEL:
         return FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
@@ -149,7 +149,7 @@ def _open_regular(file: str, kind: Kind) -> tuple[int, int]:
     try:
         handle = os.open(file, _OPEN)
     except (OSError, ValueError) as error:
-        raise unreadable(error, kind, file) from None
+        raise read_error(error, kind, file) from None
     try:
         status = os.fstat(handle)
         _require_regular(status, kind, file)

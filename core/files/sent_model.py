@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.files.contents import contents_of
-from core.files.formats import dumps, loaded_again, with_left_out
-from core.kinds import KindError, for_other_processes, register
-from core.model.unknown_kinds import own_kinds_of
+from core.files.contents import content_fingerprints
+from core.files.formats import dumps, reloaded_model, with_left_out
+from core.kinds import KindError, kinds_for_other_processes, register
+from core.model.unknown_kinds import user_kinds_of
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -44,24 +44,24 @@ class SentModel(NamedTuple):
     def of(cls, model: Model) -> SentModel:
         """Pack a model with its user-defined kinds. Raises KindError for a kind that another process cannot import
         (defined in the console)."""
-        return cls.text_of(model)._replace(kinds=packed_kinds(model))
+        return cls.text_of(model)._replace(kinds=pack_kinds(model))
 
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Pack a model that will be read again by the same process, without its user-defined kinds."""
         origin = absolute(str(getattr(model, "origin", "") or ""))
-        return cls(dumps(model), origin, NO_KINDS, model.left_out, contents_of(model))
+        return cls(dumps(model), origin, NO_KINDS, model.left_out, content_fingerprints(model))
 
     def read(self) -> Model:
         """Return the model. Raises KinetostatError."""
-        register_packed(self.kinds)
-        return with_left_out(loaded_again(self.text, self.origin), self.left_out)
+        register_packed_kinds(self.kinds)
+        return with_left_out(reloaded_model(self.text, self.origin), self.left_out)
 
 
-def packed_kinds(model: Model) -> bytes:
+def pack_kinds(model: Model) -> bytes:
     """Pack the user-defined kinds that a model uses, for another process. Raises KindError for a kind it cannot import
     (defined in the console)."""
-    return packed(for_other_processes(own_kinds_of(model.expanded)))
+    return packed(kinds_for_other_processes(user_kinds_of(model.expanded)))
 
 
 def packed(kinds: Iterable[type[Any]]) -> bytes:
@@ -80,7 +80,7 @@ def _import_folder(kind: type[Any]) -> str:
     return str(path.parents[depth])
 
 
-def register_packed(kinds: bytes) -> None:
+def register_packed_kinds(kinds: bytes) -> None:
     """Register packed kinds in this process. Raises KindError if a module is missing here."""
     try:
         folders, content = pickle.loads(kinds)

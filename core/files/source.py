@@ -164,7 +164,7 @@ def write_whole(
         ) from None
 
 
-def append_whole(path: str | os.PathLike[str], text: str) -> None:
+def append_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Append text to a file, completely or not at all. Raises FileError."""
     before = content_of(path, REPORT) if os.path.exists(path_of(path)) else b""
     write_whole(path, before + encoded(text, path_of(path)))

@@ -39,7 +39,7 @@ def called(process: WorkProcess, id: str, context: Context, **options: Any) -> R
         found: Result = work_apart(process, context.mech, work, cancelled=context.cancelled, hear=hear)
     except Stopped:
         raise Cancelled from None
-    return dataclasses.replace(found, asked=Asked(options, context.unwatched()))
+    return dataclasses.replace(found, asked=Asked(options, context.without_callbacks()))
 
 
 def _call_in_process(

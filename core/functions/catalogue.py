@@ -96,7 +96,7 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)
-    asked = Asked(options, context.unwatched())
+    asked = Asked(options, context.without_callbacks())
     return dataclasses.replace(result, call=script_line(function, options), function=function.id, asked=asked)
 
 

@@ -71,7 +71,7 @@ class Context:
         p = {name: values[name] for name in mech.p_names}
         return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)
 
-    def unwatched(self) -> Context:
+    def without_callbacks(self) -> Context:
         """Return the same context without callbacks."""
         return replace(self, progress=_ignore_progress, cancelled=_not_cancelled, show=_ignore_result)
 
@@ -89,7 +89,7 @@ class Context:
         first = {p.name: p.value for p in assumed_parameters([p.name for p in likely])}
         return tuple(p.name for p in likely if self.values[p.name] == first.get(p.name))
 
-    def assumed_words(self, given: Iterable[str] = (), among: Iterable[str] | None = None) -> str:
+    def assumed_values_text(self, given: Iterable[str] = (), among: Iterable[str] | None = None) -> str:
         """Return a sentence that lists the values which are only assumed; '' if there are none.
 
         given : names that have got one; among : names that matter, default: all.

@@ -16,14 +16,14 @@ WAITING = "…"
 """Placeholder for entries that are not computed yet."""
 
 
-class OutOfTime(KinetostatError):
+class TimeLimitReached(KinetostatError):
     """Raised when the time limit has passed."""
 
     def __init__(self) -> None:
         super().__init__("Out of time.")
 
 
-class Growing:
+class GrowingReport:
     """Report that collects symbolic results of a robot one by one and shows them as they come.
 
     seconds : time for all of it; total : how many results there will be
@@ -43,7 +43,7 @@ class Growing:
         if self._context.cancelled():
             raise Cancelled
         if time.monotonic() > self._until:
-            raise OutOfTime
+            raise TimeLimitReached
 
     def add(self, what: str, *indices: int, done: int = 0) -> Formulas | None:
         """Compute one more result and append it; `done` results precede it. Returns None once the time limit has
@@ -58,7 +58,7 @@ class Growing:
                 rows.append(row)
                 self._report_rows(what, indices, rows, count, done)
             found = formulas(self._robot, what, *indices)
-        except OutOfTime:
+        except TimeLimitReached:
             self._keep_unfinished(what, indices, rows, count)
             return None
         self.parts.append(found)

@@ -22,10 +22,10 @@ def quantity(value: Any, context: Context, option: Option) -> float:
     """Return a finite float from a number, or from a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
         from core.model.formula.expression import evaluate, parse
-        from core.model.validation.units import misfit
+        from core.model.validation.units import wrong_dimension
 
         try:
-            if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:
+            if (said := wrong_dimension(value, getattr(option, "dimension", "none"))) is not None:
                 raise option.refuse(*said)
             value = evaluate(parse(value), context.values)
         except KinetostatError as error:
@@ -56,7 +56,7 @@ def items(value: Any) -> tuple[Any, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def outer_parts(text: str) -> tuple[str, ...]:
+def split_outside_brackets(text: str) -> tuple[str, ...]:
     """Split a text at its commas, except those inside brackets."""
     parts, depth = [""], 0
     for letter in text:

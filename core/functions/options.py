@@ -15,7 +15,17 @@ from typing import Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
-from core.functions.option_texts import clip, items, listed, one_of, outer_parts, pair, pairs_of, quantity, range_text
+from core.functions.option_texts import (
+    clip,
+    items,
+    listed,
+    one_of,
+    pair,
+    pairs_of,
+    quantity,
+    range_text,
+    split_outside_brackets,
+)
 from core.later import dataclass
 
 DIVISIONS = 5
@@ -422,7 +432,7 @@ class Signals(Option):
         from core.control import inputs, outputs
 
         if self.of == "run parameters":
-            from core.sensitivities.start_changes import column_names
+            from core.sensitivities.start_state_derivatives import column_names
 
             return column_names(context.mech)
         found = inputs.input_names(context.mech) if self.of in ("inputs", "quantities") else ()
@@ -434,7 +444,7 @@ class Signals(Option):
         parts = (value,) if isinstance(value, str) else tuple(value or ())
         if not all(isinstance(part, str) for part in parts):
             raise self.refuse(f"{clip(value)} is not a list of names.", "Give names of signals separated by commas.")
-        return tuple(name for part in parts for name in outer_parts(part))
+        return tuple(name for part in parts for name in split_outside_brackets(part))
 
 
 @dataclass(frozen=True)
@@ -457,11 +467,11 @@ class SignalValues(Signals):
     def number(self, name: str, given: Any, context: Context) -> float:
         """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
         from core.model.trims import dimension_of_signal
-        from core.model.validation.units import misfit
+        from core.model.validation.units import wrong_dimension
 
         if isinstance(given, str):
             try:
-                said = misfit(given, dimension_of_signal(context.model, name))
+                said = wrong_dimension(given, dimension_of_signal(context.model, name))
             except KinetostatError:
                 said = None  # no formula: told below
             if said is not None:

@@ -15,7 +15,9 @@ SOLVED_DECIMALS = 12
 """Significant decimals of a coordinate found by iteration, in rad or fractions of the machine's size."""
 
 
-def without_dust(values: Any, fraction: float = ROUNDING_FRACTION, scale: float = 1.0) -> NDArray[np.float64]:
+def without_rounding_errors(
+    values: Any, fraction: float = ROUNDING_FRACTION, scale: float = 1.0
+) -> NDArray[np.float64]:
     """Return a copy of an array with rounding errors set to zero and no negative zeros. scale : least size that counts
     as a large entry."""
     array = np.array(values, dtype=float)
@@ -24,13 +26,15 @@ def without_dust(values: Any, fraction: float = ROUNDING_FRACTION, scale: float 
     return array + 0.0
 
 
-def without_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.float64]:
+def without_solver_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.float64]:
     """Return values of a machine without rounding errors, and without iteration errors if the machine has constraints.
     scale : least size that counts as a large entry then."""
-    return without_dust(values, SOLVED_FRACTION, scale) if mech.constrained else without_dust(values)
+    return (
+        without_rounding_errors(values, SOLVED_FRACTION, scale) if mech.constrained else without_rounding_errors(values)
+    )
 
 
-def pose_without_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
+def pose_without_solver_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
     """Round coordinates (nq,) found by iteration to the decimals that the iteration determines. size : of the machine,
     m."""
     scales = np.array([size if c.dimension == "length" else 1.0 for c in mech.coordinates])

@@ -97,9 +97,9 @@ class SpaceMap(Result):
 
 def _clean_bounds(bounds: Any) -> Any:
     """Return the bounds without errors left by the iteration that projects poses onto a slice."""
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
 
-    return without_dust(bounds, SOLVED_FRACTION, 0.0)
+    return without_rounding_errors(bounds, SOLVED_FRACTION, 0.0)
 
 
 def _finite(value: float) -> float | None:

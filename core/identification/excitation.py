@@ -24,12 +24,12 @@ from scipy.optimize import minimize
 from core.errors import ModelError, near_misses
 from core.files.regular_file import path_of
 from core.files.source import write_whole
-from core.identification.identify import DEFAULT_KINDS, chosen_parameters
+from core.identification.identify import DEFAULT_KINDS, selected_parameters
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.model.joints import rated
+from core.model.joints import effective_limit
 from core.multibody.parameter_values import Values
-from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
+from core.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
 from core.simulation.run.recorded import run_of
 from core.simulation.run.run import Run
 
@@ -192,9 +192,11 @@ def excitation(
     Raises ModelError for machines with loops, and joints without coordinates of their own.
     """
     _check_arguments(mech, period, harmonics, criterion, rate)
-    known, places = chosen_parameters(mech, kinds, only, p)
+    known, places = selected_parameters(mech, kinds, only, p)
     q, v, a, _ = random_motions(mech.compiled, max(40, 3 * len(known.names)), 0, p)
-    base = combinations_of(mech.regressor(q, v, a, kinds=kinds, p=p)[..., places].reshape(-1, len(known.names)), known)
+    base = base_parameters_from_regressor(
+        mech.regressor(q, v, a, kinds=kinds, p=p)[..., places].reshape(-1, len(known.names)), known
+    )
     columns = [places[k] for k in base.columns]
     limits, efforts = _limits(mech, speed, acceleration, p)
 
@@ -257,9 +259,9 @@ def _limits(
             limit = limits[coordinate.index - mech.joint_q(coordinate.joint).start]
             where = f"joint '{coordinate.joint}', limits"
             if limit.velocity is not None:
-                speeds[k] = rated(numbers.scalar(limit.velocity, where))
+                speeds[k] = effective_limit(numbers.scalar(limit.velocity, where))
             if limit.effort is not None:
-                efforts[k] = rated(numbers.scalar(limit.effort, where))
+                efforts[k] = effective_limit(numbers.scalar(limit.effort, where))
     speeds = np.minimum(speeds, np.inf if speed is None else speed)
     speeds = np.where(np.isfinite(speeds) & (speeds > 0.0), speeds, DEFAULT_SPEED)
     fastest = np.full(mech.nv, np.inf if acceleration is None else acceleration)

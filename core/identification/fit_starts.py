@@ -16,7 +16,7 @@ from core.identification.measured_trace import Trace
 from core.identification.shooting import Shooting
 from core.mechanism import Mechanism
 from core.model.parameters import value_of
-from core.sensitivities.start_changes import independent_speeds
+from core.sensitivities.start_state_derivatives import independent_speeds
 
 Array = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def free_values(
     return tuple(name for name in every if name not in turning and name not in given)
 
 
-def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
+def joint_force_formulas(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
     """Convert the joint forces of a trace to formulas of time, linear between rows; None if it has none."""
     found = {}
     for name, values in trace.of("tau").items():
@@ -131,7 +131,7 @@ def _polyline_formula(time: Array, force: Array) -> str:
     return terms[0]
 
 
-def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
+def initial_segment_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
     """Return the initial start values of each segment: smoothed measurements if available, otherwise from a run with
     the present parameters."""
     mech = problem.mech

@@ -16,7 +16,7 @@ from core.constraints.force_ranges import joint_forces
 from core.errors import ModelError, near_misses
 from core.identification.consistent_parameters import consistent_parameters, possible
 from core.identification.fitted import Fitted, Validation
-from core.identification.linear_fit import METHODS, LinearFit, Method, linear_fit
+from core.identification.linear_fit import METHODS, LinearFit, Method, fit_linear
 from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
 from core.identification.measured_trace import Trace, trace_of
 from core.later import dataclass
@@ -24,7 +24,7 @@ from core.mechanism import Mechanism
 from core.model import Body, DHChain, Inertia, Joint, Model
 from core.model.edits import edits
 from core.multibody.parameter_values import Values
-from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
+from core.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
 from core.regressor.linear_parameters import LinearParameters
 from core.simulation.run.run import Run
 from core.spatial.inertia import Inertia as SpatialInertia
@@ -142,7 +142,7 @@ def identify_motion(
     p: Values = None,
 ) -> Identification:
     """Identify parameters of inverse dynamics from a prepared motion."""
-    known, places = chosen_parameters(mech, kinds, only, p)
+    known, places = selected_parameters(mech, kinds, only, p)
     if "friction" in kinds:
         motion = _without_slow_rows(mech, motion)
     forces = tuple(np.array(mech.v_names)[motion.measured])
@@ -150,9 +150,9 @@ def identify_motion(
     Y, tau = equations(mech, motion, kinds, places, actuators, known.values, p)
     count = len(motion)
     used = count - round(held_back * count)
-    base, unseen = shown_by(mech, Y[:used], known, kinds, places, actuators, p)
+    base, unseen = identifiable_parameters(mech, Y[:used], known, kinds, places, actuators, p)
     own = Y[..., list(base.columns)]
-    fit = linear_fit(own[:used], tau[:used], method)
+    fit = fit_linear(own[:used], tau[:used], method)
     validation = None
     if used < count:
         whole = motion.tau[used:, motion.measured]
@@ -178,7 +178,7 @@ def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotio
     return replace(motion, **arrays, notes=(*motion.notes, note))
 
 
-def chosen_parameters(
+def selected_parameters(
     mech: Mechanism, kinds: Sequence[str], only: Sequence[str], p: Values = None
 ) -> tuple[LinearParameters, list[int]]:
     """Return the parameters of the named bodies and joints (default: all), and their indices among all."""
@@ -222,7 +222,7 @@ def equations(
     return Y[:, motion.measured], tau[:, motion.measured]
 
 
-def shown_by(
+def identifiable_parameters(
     mech: Mechanism,
     Y: Array,
     known: LinearParameters,
@@ -236,7 +236,7 @@ def shown_by(
     q, v, a, free = random_motions(mech.compiled, count, 0, p)
     random = Mechanism(free.model).regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
     measured = [mech.v_names.index(name) for name in actuators] if actuators else list(range(mech.nv))
-    whole = combinations_of(random[:, measured].reshape(-1, len(known.names)), known)
+    whole = base_parameters_from_regressor(random[:, measured].reshape(-1, len(known.names)), known)
     own = Y[..., list(whole.columns)].reshape(-1, whole.rank)
     scale = np.linalg.norm(own, axis=0)
     seen = scale > SEEN_FRACTION * float(np.max(scale, initial=0.0))
@@ -245,7 +245,7 @@ def shown_by(
         return whole, ()
     if not seen.any():
         raise ModelError("No joint moves in the trace.", where="trace", remedy="Give a trace in which the joints move.")
-    found = combinations_of(Y.reshape(-1, len(known.names)), known, SEEN_FRACTION)
+    found = base_parameters_from_regressor(Y.reshape(-1, len(known.names)), known, SEEN_FRACTION)
     unseen = tuple(name for name, column in zip(whole.names, whole.columns, strict=True) if column not in found.columns)
     return found, unseen
 

@@ -78,7 +78,7 @@ class LinearFit:
         return tuple(k for k, each in enumerate(self.whiteness) if each.probability < least)
 
 
-def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
+def fit_linear(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
     """Fit Y π = τ. Y : (n, m, r) of m forces at n instants; tau : (n, m).
 
     Raises SimulationError where the data do not show all r parameters.

@@ -213,7 +213,7 @@ def signal_names(mech: Mechanism) -> dict[str, str]:
     return found
 
 
-def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
+def guess_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
     """Guess (signal, unit) for each column of a table, for the user to confirm; "" if nothing fits. Apart from standard
     names, headings such as "torque_2", "elbow angle [deg]" or "position.elbow" are recognised."""
     known, others = signal_names(mech), _OtherChannels(mech)
@@ -229,7 +229,7 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
     return found
 
 
-def guessed_columns(
+def guess_columns(
     mech: Mechanism, path: str | os.PathLike[str], named: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Map signals to columns of a file whose names merely suggest a joint's signal ("torque_2").
@@ -243,7 +243,7 @@ def guessed_columns(
     signals |= {known[plain] for name in names if (plain := name_and_unit(name)[0]) in known}
     return {
         signal: name
-        for name, (signal, _) in zip(names, guessed_signals(mech, names), strict=True)
+        for name, (signal, _) in zip(names, guess_signals(mech, names), strict=True)
         if signal
         and signal not in signals
         and name_and_unit(name)[0] not in taken

@@ -21,7 +21,13 @@ from scipy.optimize import lsq_linear
 
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.identification.differenced_runs import channels_at
-from core.identification.fit_starts import bounds_of, first_values, fitted_signals, free_values, torque_of
+from core.identification.fit_starts import (
+    bounds_of,
+    fitted_signals,
+    free_values,
+    initial_segment_values,
+    joint_force_formulas,
+)
 from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import LinearFit, with_statistics
 from core.identification.measured_trace import Trace, trace_of
@@ -32,7 +38,7 @@ from core.model import Model
 from core.model.edits import edits
 from core.sensitivities.gradient import Differentiated
 from core.sensitivities.replay import NoDerivative, refuse
-from core.sensitivities.start_changes import Start
+from core.sensitivities.start_state_derivatives import Start
 from core.simulation import Run
 
 Array = NDArray[np.float64]
@@ -139,7 +145,7 @@ def fit_run(
     names, low, high = bounds_of(mech, vary)
     start, speeds = dict(q0 or {}), dict(v0 or {})
     chosen = free_values(mech, free, start, speeds, float(time[0]))
-    given = torque_of(mech, trace, notes) if torque is None else torque
+    given = joint_force_formulas(mech, trace, notes) if torque is None else torque
     problem = Shooting(
         mech, names, channels, time, measured[:used], free=chosen, q0=start, v0=speeds, segments=segments,
         torque=given, options={"method": integrator, "rtol": rtol, "atol": atol, "max_steps": _most_steps(time)},
@@ -149,7 +155,7 @@ def fit_run(
     except NoDerivative as why:
         problem.differences = why.what
     p = np.array([mech.parameter_values()[k] for k in problem.places])
-    own = first_values(problem, trace.part(0, used), p)
+    own = initial_segment_values(problem, trace.part(0, used), p)
     search = _GaussNewton(problem, np.clip(p, low, high), own, (low, high), watch, cancelled)
     search.solve(iterations)
     return _result(search, trace, measured, notes)

@@ -59,7 +59,7 @@ def displacement_slopes(mech: Mechanism, base: Array, q: Array) -> Array:
     return np.column_stack(columns)
 
 
-def motions_of(constraints: PositionConstraints, q: Array, independent: Sequence[int]) -> Array:
+def independent_motions(constraints: PositionConstraints, q: Array, independent: Sequence[int]) -> Array:
     """Return speeds (nv, k) at a closed pose, one column for each independent speed, which is 1 there."""
     G = np.asarray(dense(constraints.jacobian(q)))
     free = np.setdiff1d(np.arange(G.shape[1]), independent)

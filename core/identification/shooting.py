@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from core.errors import SimulationError
 from core.identification.differenced_runs import differenced
-from core.identification.pose_charts import closed, displaced, displacement_slopes, displacements, motions_of
+from core.identification.pose_charts import closed, displaced, displacement_slopes, displacements, independent_motions
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
-from core.sensitivities.explicit_rates import Moments
+from core.sensitivities.explicit_rates import EvaluationPoints
 from core.sensitivities.gradient import Differentiated
 from core.sensitivities.replay import NoDerivative
 from core.sensitivities.sample_places import Samples
-from core.sensitivities.seen import Eyes
-from core.sensitivities.start_changes import Start, directions, independent_speeds
+from core.sensitivities.seen import OutputEvaluator
+from core.sensitivities.start_state_derivatives import Start, directions, independent_speeds
 from core.simulation import Run, simulate
 from core.simulation.setup import start_state
 
@@ -273,9 +273,9 @@ class Shooting:
         found = Differentiated(run, (*self.vary, *segment.free, *beside), given, self.torque)
         times = np.append(self.time[segment.first : segment.last], segment.end)
         samples = Samples.of(found.replay.steps, times)
-        moments: Moments = samples.moments(found.replay.rates, found.replay.steps)
+        moments: EvaluationPoints = samples.moments(found.replay.rates, found.replay.steps)
         changes = found.changes.forward(samples)
-        seen = Eyes(found.replay, self.outputs)(moments)
+        seen = OutputEvaluator(found.replay, self.outputs)(moments)
         slopes = seen.by_y @ changes
         of_p = found.changes.columns >= 0
         slopes[:, :, of_p] += seen.by_p[:, :, found.changes.columns[of_p]]
@@ -304,7 +304,7 @@ class Shooting:
             onto[np.ix_(places, places)] = np.linalg.inv(A)[np.ix_(along, along)]
             return onto
         constraints = PositionConstraints(mech.compiled, run.settings.parameters, self.segments[k].begin)
-        inverse = np.linalg.inv((A @ motions_of(constraints, q, along))[along])
+        inverse = np.linalg.inv((A @ independent_motions(constraints, q, along))[along])
         moved = A @ np.linalg.pinv(directions(mech, q)) @ start[: mech.nq, :m]
         onto[np.ix_(places, places)] = inverse
         onto[np.ix_(places, range(m))] = -inverse @ moved[along]

@@ -79,7 +79,7 @@ class Free(SteadyKind):
         turn = quaternions.between(q0[..., 3:], q1[..., 3:])
         back = quaternions.conjugate(quaternions.unit(q0[..., 3:]))
         shift = quaternions.rotated(back, q1[..., :3] - q0[..., :3])
-        return quaternions.joined(turn, quaternions.unswept(turn, shift))
+        return quaternions.joined(turn, quaternions.screw_velocity(turn, shift))
 
     def elementary(self) -> tuple[Elementary, ...]:
         return (Elementary("F"),)

@@ -161,7 +161,7 @@ class JointKind(ABC):
         return cls.nv == 1 and cls.slides_along_axis and not cls.turns_about_axis
 
     @classmethod
-    def is_wound(cls, k: int) -> bool:
+    def wraps_around(cls, k: int) -> bool:
         """Return True if coordinate k is an angle that is measured only up to whole turns."""
         return cls.counts_turns and cls.coordinate_dimensions[k] == "angle"
 

@@ -9,7 +9,7 @@ from core.spatial.attitude import twist
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
-from core.spatial.rotation import TIDY, Rotation, from_axes, normalised
+from core.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, normalised
 from core.spatial.scalar import Scalar, minus, plus, times
 from core.spatial.vector import ZERO, Vector3, Z
 
@@ -24,12 +24,12 @@ def sliding(axis: Vector3) -> Motion:
     return Motion(ZERO, axis)
 
 
-def between_axes(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
+def canonical_frame(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
     """Return the second axis of a joint in its canonical frame c (a unit vector), and R_ac; z of c is the joint's axis
     and y lies in the half plane of the second axis. Raises ModelError where the two are parallel."""
     first, second = normalised(axis), normalised(second_axis)
     along = first.dot(second)
-    if isinstance(along, float) and abs(along) > 1.0 - TIDY:
+    if isinstance(along, float) and abs(along) > 1.0 - ROUNDING_TOLERANCE:
         raise ModelError(
             "The joint's axis and second axis are parallel.",
             where="second_axis",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.joints.kind import Columns, JointKind, Scalars
-from core.joints.members import between_axes
+from core.joints.members import canonical_frame
 from core.spatial.dual import Dual, rate_of, value_of
 from core.spatial.force import Force
 from core.spatial.motion import ZERO as ZERO_MOTION
@@ -58,7 +58,7 @@ class PoseLawJoint(JointKind):
     def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
         law = cls(pitch if "pitch" in cls.uses else 0.0)
         if "second_axis" in cls.uses:
-            return law, between_axes(axis, second_axis)[1]
+            return law, canonical_frame(axis, second_axis)[1]
         return law, from_z(normalised(axis))
 
     def subspace(self, q: Scalars) -> Columns:
@@ -90,7 +90,7 @@ class PoseLawJoint(JointKind):
             )
         q = self._closest_coordinates(X_ab)
         for k in range(self.nq):
-            if self.is_wound(k):
+            if self.wraps_around(k):
                 q[k] = math.remainder(q[k], 2.0 * math.pi)
         R = X_ab.rotation
         columns = [[*R.act(S.angular), *R.act(S.linear)] for S in self.subspace(list(map(float, q)))]

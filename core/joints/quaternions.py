@@ -106,7 +106,7 @@ def swept(turn: Array, shift: Array) -> Array:
     return shift + first * once + second * cross(turn, once)
 
 
-def unswept(turn: Array, shift: Array) -> Array:
+def screw_velocity(turn: Array, shift: Array) -> Array:
     """Return the velocity times time (…, 3) that gives the displacement `shift`, the inverse of `swept`: V⁻¹ v with V⁻¹
     = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
     angle = length(turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
-from core.joints.members import between_axes, coincident, turning
+from core.joints.members import canonical_frame, coincident, turning
 from core.later import dataclass
 from core.spatial.force import Force
 from core.spatial.motion import Motion
@@ -33,7 +33,7 @@ class Universal(JointKind):
 
     @classmethod
     def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
-        second, R_ac = between_axes(axis, second_axis)
+        second, R_ac = canonical_frame(axis, second_axis)
         return cls(Vector3(*(tidy(c) for c in second))), R_ac
 
     def pose(self, q: Scalars) -> Pose:

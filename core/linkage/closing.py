@@ -143,7 +143,7 @@ def coordinates_at(mech: Mechanism, q: Array) -> dict[str, float]:
             found[joint.name] = float(q[mech.joint_q(joint.name)][0])
         elif joint.rest:
             stands, stated = float(mech.coordinate(q, joint.name)[0]), float(value_of(joint.rest[0], values))
-            turns = round((stated - stands) / (2.0 * math.pi)) if joint.info.is_wound(0) else 0
+            turns = round((stated - stands) / (2.0 * math.pi)) if joint.info.wraps_around(0) else 0
             found[joint.name] = stands + 2.0 * math.pi * turns
     return found
 

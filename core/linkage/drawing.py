@@ -261,7 +261,7 @@ class Drawing:
         raise ModelError(f"There is no pin, link or point '{name}'.", remedy=near_misses(name, known))
 
 
-def drawn_on(drawing: Drawing) -> frozenset[str] | None:
+def elements_drawn_on(drawing: Drawing) -> frozenset[str] | None:
     """Bodies and frames visible in the plane: bars, bodies that turn or slide in it, and those fixed to them; None if
     these are all."""
     model = drawing.model.expanded

@@ -38,7 +38,7 @@ class _PinRestriction(NamedTuple):
     angle: float | None = None
 
 
-def pin_target(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
+def reachable_pin_position(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
     """Position that a pin reaches when dragged towards another: lengths that are formulas or in `locked` keep it on a
     circle, guides on a line; two such restrictions fix it."""
     held = [
@@ -78,9 +78,9 @@ def moved_pin(
     poses: Poses | None = None,
 ) -> Model:
     """Move the pin or free end at a point of the plane: its links change their lengths, a ground pin changes its
-    position, all others stay. See `pin_target` for restrictions."""
+    position, all others stay. See `reachable_pin_position` for restrictions."""
     drawing = Drawing(model, plane, poses)
-    goal = pin_target(drawing, point, to, locked)
+    goal = reachable_pin_position(drawing, point, to, locked)
     if math.dist(goal, point) < SAME_PLACE:
         return model
     touching = _bars_ending_at(drawing, point)

@@ -144,23 +144,23 @@ FUNCTION_NAMES = {
 Tree = Number | Text | Name | Call | Part | Items | Pair | Binary | Negative
 
 
-def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+def with_names_replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     """Return the tree with some names replaced by trees, except heads of calls and left sides of = and ->."""
     if isinstance(tree, Name):
         return values.get(tree.name, tree) if not tree.primes else tree
     if isinstance(tree, Items):
-        return replace(tree, items=tuple(substituted(each, values) for each in tree.items))
+        return replace(tree, items=tuple(with_names_replaced(each, values) for each in tree.items))
     if isinstance(tree, Call):
-        return replace(tree, arguments=tuple(substituted(each, values) for each in tree.arguments))
+        return replace(tree, arguments=tuple(with_names_replaced(each, values) for each in tree.arguments))
     if isinstance(tree, Part):
-        indices = tuple(substituted(each, values) for each in tree.indices)
-        return replace(tree, of=substituted(tree.of, values), indices=indices)
+        indices = tuple(with_names_replaced(each, values) for each in tree.indices)
+        return replace(tree, of=with_names_replaced(tree.of, values), indices=indices)
     if isinstance(tree, Negative):
-        return replace(tree, operand=substituted(tree.operand, values))
+        return replace(tree, operand=with_names_replaced(tree.operand, values))
     if isinstance(tree, Pair | Binary):
         keeps = isinstance(tree, Pair) and tree.operator != "=="
-        left = tree.left if keeps else substituted(tree.left, values)
-        return replace(tree, left=left, right=substituted(tree.right, values))
+        left = tree.left if keeps else with_names_replaced(tree.left, values)
+        return replace(tree, left=left, right=with_names_replaced(tree.right, values))
     return tree
 
 
@@ -361,7 +361,7 @@ class _Parser:
         if self.take("+"):
             return self.expression(_SIGN)
         if self.take("?"):
-            return self.helped(begin)
+            return self.show_help(begin)
         self.at += 1
         if token.kind == "number":
             return self.amount(token)
@@ -429,7 +429,7 @@ class _Parser:
             found = Call(found, inside, begin) if isinstance(found, Name) else Part(found, inside, begin)
         return found
 
-    def helped(self, begin: Place) -> Tree:
+    def show_help(self, begin: Place) -> Tree:
         """Parse ?FKin as Help[FKin]."""
         asked = (Name(self.now.text, at=self.now.place),) if self.now.kind == "name" else ()
         self.at += len(asked)

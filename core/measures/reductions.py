@@ -28,17 +28,17 @@ END, START = "end", "start"
 """Names of the end and start time of a run in the second argument of `at`."""
 
 
-def without_reductions(node: Node, words: Collection[Word], put: Callable[[str, tuple[Node, ...]], Node]) -> Node:
+def with_reductions_replaced(node: Node, words: Collection[Word], put: Callable[[str, tuple[Node, ...]], Node]) -> Node:
     """Return the formula with each reduction replaced by `put(word, arguments)`."""
     match node:
         case Call(word, arguments) if (word, len(arguments)) in words:
             return put(word, arguments)
         case Negative(operand):
-            return Negative(without_reductions(operand, words, put))
+            return Negative(with_reductions_replaced(operand, words, put))
         case Binary(operator, left, right):
-            return Binary(operator, *(without_reductions(each, words, put) for each in (left, right)))
+            return Binary(operator, *(with_reductions_replaced(each, words, put) for each in (left, right)))
         case Call(function, arguments):
-            return Call(function, tuple(without_reductions(each, words, put) for each in arguments))
+            return Call(function, tuple(with_reductions_replaced(each, words, put) for each in arguments))
         case _:
             return node
 

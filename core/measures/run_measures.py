@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.measures.reductions import END, FURTHER, REDUCTIONS, START, reduced, simpson_weights, without_reductions
+from core.measures.reductions import END, FURTHER, REDUCTIONS, START, reduced, simpson_weights, with_reductions_replaced
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.fields import nested_elements
 from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
 from core.model.formula.formula_fields import formulas_in
-from core.model.formula.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
+from core.model.formula.formula_units import LITERAL, UNKNOWN, Dimension, dimension_named, dimension_of, fits
 from core.model.formula.nodes import COMPARISONS, CONSTANTS, Negative
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
 from core.simulation.setup import Settings
@@ -107,10 +107,10 @@ class Signals:
     def dimension(self, name: str) -> Dimension:
         """Return the dimension of a named quantity."""
         if name in (END, START):
-            return of_name("time")
+            return dimension_named("time")
         if self.is_channel(name):
-            return of_name(self.channels.dimension(f"{name}.q" if name in self.mech.q_names else name))
-        return of_name(self.parameters.get(name, "none"))
+            return dimension_named(self.channels.dimension(f"{name}.q" if name in self.mech.q_names else name))
+        return dimension_named(self.parameters.get(name, "none"))
 
     def check(self, node: Node, text: str) -> None:
         """Raise an error for unknown names and functions in a formula.
@@ -118,8 +118,8 @@ class Signals:
         Raises ExpressionError with the column of the name and near misses.
         """
         for name in sorted(names(node)):
-            if name in self.channels.modes.of_words:
-                words = ", ".join(self.channels.modes.of_words[name])
+            if name in self.channels.modes.word_channels:
+                words = ", ".join(self.channels.modes.word_channels[name])
                 raise ExpressionError(
                     f"'{name}' in column {_column_of_name(text, name)} of '{text}' is a text channel: {words}.",
                     where="measure",
@@ -181,9 +181,10 @@ class Measure:
                 remedy=f"Reduce it to a number: max({curve}), mean({curve}), at({curve}, end) …",
             )
         found = dimension_of(node, signals.dimension)
-        if dimension and not fits(found, of_name(dimension)):
+        if dimension and not fits(found, dimension_named(dimension)):
             raise ExpressionError(
-                f"'{text}' is in {found.unit or 'pure numbers'}, not in {of_name(dimension).unit}.", where="units"
+                f"'{text}' is in {found.unit or 'pure numbers'}, not in {dimension_named(dimension).unit}.",
+                where="units",
             )
         self.dimension: Dimension = UNKNOWN if found is LITERAL else found
 
@@ -379,7 +380,7 @@ class _Reader:
         def put(word: str, arguments: tuple[Node, ...]) -> Node:
             return _placeholder(found, self._reduction(word, arguments))
 
-        return without_reductions(node, FURTHER, put)
+        return with_reductions_replaced(node, FURTHER, put)
 
     def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
         what, *when = arguments

@@ -79,7 +79,7 @@ class Handle(NamedTuple):
     force: Force
 
 
-def passed_on(
+def passed_to_parent(
     inward: Inward, S: tuple[Motion, ...], armature: Scalar, handle: Handle, bias: Motion, X: Pose, parent: Handle
 ) -> Handle:
     """Add a link's articulated inertia and bias force to its parent's: I_λ^A += X* (I^A − U D⁻¹ Uᵀ) X, p_λ^A += X* (p^A
@@ -91,7 +91,7 @@ def passed_on(
         for k in range(len(U)):
             inertia = inertia.without(U[k], W[k])
         if is_zero(armature):  # I^a S = 0 in exact arithmetic: literal zeros make the trace shorter
-            inertia = inertia.blind(S)
+            inertia = inertia.without_resistance_along(S)
         for factor, column in zip(solve(D, u), U, strict=True):
             force = force + column.scaled(factor)
     force = force + inertia.act(bias)
@@ -153,7 +153,14 @@ def aba(
         ins[i] = run(project, out.columns, link.armature, torques[i], *handles[i])
         if link.parent >= 0:
             handles[link.parent] = run(
-                passed_on, ins[i], out.columns, link.armature, handles[i], out.bias, out.pose, handles[link.parent]
+                passed_to_parent,
+                ins[i],
+                out.columns,
+                link.armature,
+                handles[i],
+                out.bias,
+                out.pose,
+                handles[link.parent],
             )
     return _accelerations(tree, outs, ins, run)
 

@@ -54,7 +54,7 @@ def products(S: Columns, forces: tuple[Force, ...]) -> tuple[tuple[Scalar, ...],
     return tuple(tuple(column.dot(force) for force in forces) for column in S)
 
 
-def stiffened(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
+def with_armature(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
     """Add the armature to the diagonal of a block."""
     return tuple(tuple(plus(x, armature) if i == j else x for j, x in enumerate(row)) for i, row in enumerate(block))
 
@@ -74,7 +74,7 @@ def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
             continue
         # the block of joint i, then F on its path to the ground
         F = run(momenta, composite[i], S)
-        _write_block(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
+        _write_block(tree, M, i, i, run(with_armature, run(products, S, F), link.armature), run)
         j = i
         while tree.links[j].parent >= 0:
             F = run(lifted, joints[j][0], F)
@@ -141,12 +141,12 @@ def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
     return rows
 
 
-def paired(screw: Scalars, momentum: Scalars) -> Scalar:
+def screw_product(screw: Scalars, momentum: Scalars) -> Scalar:
     """Return S · F."""
     return total(times(a, b) for a, b in zip(screw, momentum, strict=True))
 
 
-def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
+def mass_matrix_by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
     """Return the mass matrix (nv, nv) of a tree without coupled joints from `screws`: one short step per nonzero
     entry."""
     rows = screws(tree, q, run)
@@ -158,13 +158,13 @@ def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]
             for i in tree.ancestors(j):
                 carrier = tree.links[i]
                 for r in range(carrier.law.nv if i != j else c + 1):
-                    entry = run(paired, rows[firsts[i] + r][:6], S_j[6:12])
+                    entry = run(screw_product, rows[firsts[i] + r][:6], S_j[6:12])
                     row = carrier.first_v + r
                     M[row][column] = M[column][row] = entry if row != column else run(plus, entry, link.armature)
     return M
 
 
-def moved_together(tree: Tree) -> set[tuple[int, int]]:
+def nonzero_mass_indices(tree: Tree) -> set[tuple[int, int]]:
     """Return the indices (i, j), i ≥ j, of the nonzero entries of the mass matrix: pairs of speeds of which one carries
     the other."""
     found: set[tuple[int, int]] = set()

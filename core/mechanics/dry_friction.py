@@ -68,7 +68,7 @@ def owner(element: Joint | Force) -> str:
 def is_controlled(element: Joint | Force, constant: Collection[str]) -> bool:
     """Return True if friction levels vary: formulas of names that are not constant, as of brakes and clutches, or
     levels that grow with the joint's reaction."""
-    if isinstance(element, Joint) and element.rubs_by_reaction:
+    if isinstance(element, Joint) and element.has_reaction_friction:
         return True
     levels = element.friction_levels
     return any(isinstance(level, str) and not names(parse(level)) <= set(constant) for level in levels)
@@ -97,7 +97,7 @@ def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
     return plus(times(mean, sign), times(times(0.5, minus(onward, backward)), times(sign, sign)))
 
 
-def resisting_together(friction: DryFriction, speeds: Sequence[Scalar]) -> tuple[Scalar, ...]:
+def vector_friction_force(friction: DryFriction, speeds: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """Return the friction forces along coordinates whose speeds are components of one vector: opposite to that vector;
     zero at rest. The levels for forward motion apply."""
     if not friction.acts:

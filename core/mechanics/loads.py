@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.mechanics.dry_friction import DryFriction, resisting, resisting_together
+from core.mechanics.dry_friction import DryFriction, resisting, vector_friction_force
 from core.mechanics.kinematics import coordinates, link_poses, speeds
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Gravity, Link, PointMass, Scalars, Tree
@@ -34,7 +34,7 @@ def passive(
     springs = law.displacement(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     rubbing = [resisting(friction, speed) for speed in v]
     for ball in law.balls if friction.acts else ():
-        together = resisting_together(friction, [v[k] for k in ball])
+        together = vector_friction_force(friction, [v[k] for k in ball])
         rubbing[ball[0] : ball[-1] + 1] = together
     return tuple(
         plus(
@@ -70,7 +70,7 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
     ]
 
 
-def carried_rotor(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
+def rotor_convective_force(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
     """Return the rotor inertia times the acceleration that the rotation of the joint's axes adds to v̇
     (`JointKind.carried`)."""
     return tuple(times(armature, x) for x in law.carried(v))
@@ -84,7 +84,7 @@ def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runn
     for i, link in enumerate(tree.links):
         if not is_zero(link.armature) and link.law.carried((0.0,) * link.law.nv) is not None:
             own = speeds(tree, v, run)[i]
-            rotor = run(carried_rotor, link.law, link.armature, own)
+            rotor = run(rotor_convective_force, link.law, link.armature, own)
             before = found[i]
             found[i] = rotor if before is None else tuple(run(plus, a, b) for a, b in zip(before, rotor, strict=True))
     return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.mechanics.crba import gathered, joint_motion, paired
+from core.mechanics.crba import gathered, joint_motion, screw_product
 from core.mechanics.kinematics import coordinates
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
@@ -150,7 +150,7 @@ class Segments:
                 for i in self._path_in_segment(j):
                     carrier = self.tree.links[i]
                     for r in range(carrier.law.nv if i != j else c + 1):
-                        entry = run(paired, screws[self._firsts[i] + r][:6], S_j[6:])
+                        entry = run(screw_product, screws[self._firsts[i] + r][:6], S_j[6:])
                         found.append(run(plus, entry, link.armature) if i == j and r == c else entry)
         for base in bases:
             found += base

@@ -22,11 +22,11 @@ from core.traces.compiled import Compiled
 if TYPE_CHECKING:
     from core.closed_forms.wording import Step
     from core.codegen.evaluator import Guarded
-    from core.constraints.acting_states import Resting
+    from core.constraints.acting_states import RestingTest
     from core.constraints.cut_limits import CutLimit
     from core.constraints.force_ranges import ForceRanges
     from core.constraints.motion_derivatives import MotionDerivatives
-    from core.constraints.motion_with_rows import Slow
+    from core.constraints.motion_with_rows import SlowPath
     from core.constraints.reactions import Reactions
     from core.mobility.mobility import Mobility
     from core.regressor.base_parameters import BaseParameters
@@ -198,7 +198,7 @@ class Mechanism:
         for a loop-closing one (angles within half a turn, a screw's from its advance)."""
         from core.constraints import cut_coordinates
 
-        known = self.compiled.known_joint(joint)
+        known = self.compiled.checked_joint_name(joint)
         return cut_coordinates.coordinate(self.compiled, states_of(q, self.nq, "q"), known, p)
 
     # --------------------------------------------------------------------------- kinematics
@@ -209,7 +209,7 @@ class Mechanism:
 
     def frame(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 4, 4) world pose of a body or frame."""
-        if self.compiled.known_frame(name) == "world":
+        if self.compiled.checked_frame_name(name) == "world":
             return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
         return self.poses(q, p)[..., self.compiled.program.frame_index[name], :, :]
 
@@ -222,7 +222,9 @@ class Mechanism:
         """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
         evaluator = self._jacobians.get(name) if isinstance(name, str) else None
         if evaluator is None:
-            evaluator = self._jacobians[name] = self.compiled.evaluator("jacobian:" + self.compiled.known_frame(name))
+            evaluator = self._jacobians[name] = self.compiled.evaluator(
+                "jacobian:" + self.compiled.checked_frame_name(name)
+            )
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
 
     def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
@@ -314,9 +316,9 @@ class Mechanism:
         """
         if p is None and passive and actuators is None and self.compiled.plain:
             return self._inverse_dynamics_evaluator.call(q, v, a)
-        from core.constraints.motion_with_rows import warned_forces
+        from core.constraints.motion_with_rows import forces_with_limit_warning
 
-        return warned_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
+        return forces_with_limit_warning(self.compiled, q, v, a, actuators, p, passive, t, x)
 
     def inverse_dynamics_ranges(
         self,
@@ -436,7 +438,7 @@ class Mechanism:
         return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
 
     @cached_property
-    def _resting_test(self) -> Resting | None:
+    def _resting_test(self) -> RestingTest | None:
         from core.constraints import acting_states
 
         return acting_states.resting(self.compiled)
@@ -456,16 +458,16 @@ class Mechanism:
         return motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
 
     @cached_property
-    def _inverse_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
-        from core.constraints.motion_with_rows import quick_forces
+    def _inverse_dynamics_evaluator(self) -> Evaluator | Guarded | SlowPath:
+        from core.constraints.motion_with_rows import inverse_dynamics_fast_path
 
-        return quick_forces(self.compiled)
+        return inverse_dynamics_fast_path(self.compiled)
 
     @cached_property
-    def _forward_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
-        from core.constraints.motion_with_rows import quick_accelerations
+    def _forward_dynamics_evaluator(self) -> Evaluator | Guarded | SlowPath:
+        from core.constraints.motion_with_rows import forward_dynamics_fast_path
 
-        return quick_accelerations(self.compiled)
+        return forward_dynamics_fast_path(self.compiled)
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True

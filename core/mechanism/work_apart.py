@@ -81,7 +81,7 @@ def work_apart(
     return result
 
 
-def prepare_apart(process: WorkProcess, mech: Mechanism) -> None:
+def prepare_worker(process: WorkProcess, mech: Mechanism) -> None:
     """Start a process and build the machine in it, in a thread, ahead of likely work; failures are reported by that
     work."""
 

@@ -74,11 +74,11 @@ class Branch:
 
 def branch_at(constraints: PositionConstraints, q: Array) -> Branch:
     """Degrees of freedom at a pose that is taken as generic."""
-    N, _ = constraints.real_motions(q)
+    N, _ = constraints.finite_motions(q)
     return Branch(q, N.shape[1], constraints.motions(q).shape[1] - N.shape[1], np.zeros(len(constraints.units)))
 
 
-def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
+def branches_meeting_at(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
     """Branches of motion that meet at a closed pose, sorted by decreasing degrees of freedom; of equal ones those
     without infinitesimal freedoms first.
 
@@ -111,7 +111,7 @@ def _neighbours_on_branch(
     N = _active_motions(constraints, branch.q)
     for _ in range(ABOUT if branch.space is None else ABOUT_SPACE):
         displacement = N @ rng.normal(size=N.shape[1])
-        there = on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
+        there = closed_pose_on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
         if there is not None:
             yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction, space=branch.space)
 
@@ -164,7 +164,7 @@ def _branch_along(
 ) -> list[Branch]:
     """The branch found in a direction; empty if it is known or does not lead back to q."""
     for radius in RADII:
-        there = on_sphere(constraints, q, direction * radius)
+        there = closed_pose_on_sphere(constraints, q, direction * radius)
         if there is None:
             continue
         displacement = constraints.compiled.coordinates.difference(q, there) / constraints.units
@@ -184,7 +184,7 @@ def _direction_from_pose(constraints: PositionConstraints, q: Array, displacemen
     last = displacement
     for share in BACK:
         expected = last * (share * np.linalg.norm(displacement) / np.linalg.norm(last))
-        closer = on_sphere(constraints, q, expected)
+        closer = closed_pose_on_sphere(constraints, q, expected)
         if closer is None:
             return None
         last = constraints.compiled.coordinates.difference(q, closer) / constraints.units
@@ -193,7 +193,7 @@ def _direction_from_pose(constraints: PositionConstraints, q: Array, displacemen
     return np.asarray(last / np.linalg.norm(last))
 
 
-def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
+def closed_pose_on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
     """Closed pose near `centre` + `displacement` (nv,), at the same distance from the centre; None if there is none."""
     radius = float(np.linalg.norm(displacement))
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import oriented, wrong_orientation
+from core.constraints.axis_orientation import oriented, reversed_joint
 from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
-from core.mobility.onward import TangentSpace, spaces_onward
+from core.mobility.onward import TangentSpace, second_order_tangent_spaces
 from core.mobility.second_order import forms_of, lasting
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix, dense, largest_of_rows, scaled
-from core.numerics.rank import eliminated, saying
+from core.numerics.rank import eliminated, nonzero_rows
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 
@@ -108,7 +108,7 @@ class _SingularValueDecomposition:
     """A decomposed matrix (r, c): rank, null space and dependences of its rows, with the interface of `Fronts`."""
 
     def __init__(self, G: Array) -> None:
-        self._among = saying(G)
+        self._among = nonzero_rows(G)
         self._left, sigma, self._right = np.linalg.svd(G[self._among])
         self.rank = rank_of(sigma)
 
@@ -251,7 +251,7 @@ class PositionConstraints:
             lambda q: self.jacobian(q)[self._positions],
             self.moved,
             lambda q: (-free, free),
-            lambda q: not wrong_orientation(self.compiled, q, self.p),
+            lambda q: not reversed_joint(self.compiled, q, self.p),
         )
 
     @cached_property
@@ -291,14 +291,14 @@ class PositionConstraints:
         if not forms:
             return None
         result = []
-        for space in spaces_onward(N.shape[1], forms, most, rng):
+        for space in second_order_tangent_spaces(N.shape[1], forms, most, rng):
             along = space.direction(rng)
             if along is not None:
                 v = N @ along
                 result.append((space, v / min(np.linalg.norm(v / self.units), SPREAD * np.max(np.abs(v / self.units)))))
         return result
 
-    def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
+    def random_closed_pose_from(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
         """(nq,) another closed pose, reached in a random second-order direction and not back to the origin; None if the
         machine does not move."""
         N = self.motions(q)
@@ -319,15 +319,15 @@ class PositionConstraints:
         """Random closed poses (nq,), at most two steps from q; none if the machine does not move."""
         rng = np.random.default_rng(seed)
         for _ in range(POSES // 2):
-            first = self.wander(q, rng)
+            first = self.random_closed_pose_from(q, rng)
             if first is None:
                 continue
             yield first
-            second = self.wander(first, rng, q)
+            second = self.random_closed_pose_from(first, rng, q)
             if second is not None:
                 yield second
 
-    def real_motions(self, q: Array) -> tuple[Array, Matrix]:
+    def finite_motions(self, q: Array) -> tuple[Array, Matrix]:
         """(N (nv, k), Λ (rows, m)) free motions and self-stresses at a generic pose, without the infinitesimal ones."""
         if not self.rows:
             return self.motions(q), np.zeros((0, 0))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_rows import rubbing_rows
+from core.constraints.joint_rows import rows_with_friction
 from core.errors import listed
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.tolerances import RANK_TOLERANCE
@@ -27,7 +27,7 @@ class Held(NamedTuple):
 def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
     """Effect of friction at a pose, joint by joint in the order of the model."""
     N = constraints.motions(q)
-    rubbing = rubbing_rows(constraints.compiled, q, constraints.p, constraints.t)
+    rubbing = rows_with_friction(constraints.compiled, q, constraints.p, constraints.t)
     W = rubbing.W @ N
     sizes = np.maximum(np.linalg.norm(rubbing.W * constraints.units, axis=1), 1e-300)
     names, basis, kept, idle = list[str](), np.zeros((0, N.shape[1])), list[int](), list[str]()

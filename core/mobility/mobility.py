@@ -19,13 +19,13 @@ from core.errors import AssemblyError, listed
 from core.joints import JointKind
 from core.later import dataclass
 from core.mobility import isostatic
-from core.mobility.bifurcation import branch_at, branches_through
+from core.mobility.bifurcation import branch_at, branches_meeting_at
 from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.driven_freedoms import DriverFault, drive
 from core.mobility.free_motions import FreeMotion, free_motions
 from core.mobility.held_freedoms import Held, held_freedoms
 from core.mobility.isostatic import Release
-from core.mobility.self_stress import Component, Stresses, dependences, stresses
+from core.mobility.self_stress import Component, Stresses, redundant_constraints_in_order, stresses
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix
@@ -210,7 +210,7 @@ def _closed_pose(constraints: PositionConstraints, q: Array) -> Array:
     if gap < ACCEPTED_GAP:
         return pose
     flags = np.zeros(constraints.compiled.nv, dtype=bool)
-    pose, gap = position_solver.close_from(constraints.oriented, q, 1.0 / constraints.units, flags)
+    pose, gap = position_solver.solve_from(constraints.oriented, q, 1.0 / constraints.units, flags)
     if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(constraints.compiled, pose, constraints.p, constraints.t, drivers=False)
     return pose
@@ -238,13 +238,15 @@ def _generic_pose(constraints: PositionConstraints, q: Array) -> _GenericPose:
     if not near:  # nothing moves: what the velocities allow ends at once
         shaky = constraints.motions(q).shape[1]
         surplus = max(0, constraints.rows - constraints.compiled.nv)
-        return _GenericPose(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
+        return _GenericPose(q, 0, shaky, constraints.finite_motions(q)[1][:, :surplus])
     # one smooth manifold has the same freedoms at q and all about it
     alike = {branch.kind for branch in (branch_at(constraints, q), *near)}
-    through = branches_through(constraints, q) if len(alike) > 1 else ()
+    through = branches_meeting_at(constraints, q) if len(alike) > 1 else ()
     best = through[0] if through else max(near, key=lambda branch: constraints.rank(branch.q))
     branch_freedoms = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
-    return _GenericPose(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
+    return _GenericPose(
+        best.q, best.freedoms, best.infinitesimal, constraints.finite_motions(best.q)[1], branch_freedoms
+    )
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
@@ -256,7 +258,7 @@ def _redundant_constraints(
     through = stresses(constraints, q, found.q, found.multipliers)
     kinds = {joint.name: joint.info for joint in constraints.compiled.model.expanded.joints}
     order = _imposing_order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
-    found_ones = dependences(through, order)
+    found_ones = redundant_constraints_in_order(through, order)
     redundant = tuple(_described_redundancy(through, one.component, one.others, kinds) for one in found_ones)
     return redundant, isostatic.proposal(through, found_ones, kinds, order[::-1])
 

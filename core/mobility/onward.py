@@ -63,7 +63,7 @@ class TangentSpace:
         return int(self.normals.shape[1] - len(self.normals))
 
     @property
-    def evenness(self) -> float:
+    def motion_evenness(self) -> float:
         """Measure of how evenly all motions take part in the space; where one hardly moves, poses stay nearly
         singular."""
         return float(np.sum(np.log(np.maximum(self.moving, STILL))))
@@ -122,7 +122,9 @@ class TangentSpace:
         return np.asarray(slopes - (slopes @ self.normals.T) @ self.normals)
 
 
-def spaces_onward(count: int, forms: Sequence[Form], most: int, rng: np.random.Generator) -> list[TangentSpace]:
+def second_order_tangent_spaces(
+    count: int, forms: Sequence[Form], most: int, rng: np.random.Generator
+) -> list[TangentSpace]:
     """Spaces on which all forms vanish, at most `most`: if there are more, those with the most even motions.
 
     count : k, the number of motions
@@ -155,4 +157,4 @@ def _subspaces_for_form(
                 onward = onward.beside(normal)
             if onward.freedoms and not any(onward.same(other) for other in grown):
                 grown.append(onward)
-    return sorted(grown, key=lambda space: -space.evenness)[:most]
+    return sorted(grown, key=lambda space: -space.motion_evenness)[:most]

@@ -389,7 +389,7 @@ class Dependence:
         return tuple(int(i) for i in self.acting[strong] if i != self.component)
 
 
-def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+def redundant_constraints_in_order(found: Stresses, order: Sequence[int]) -> list[Dependence]:
     """Constraints that become redundant when all are imposed in the given order, each with the earlier ones that
     already impose it.
 

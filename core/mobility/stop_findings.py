@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from core.constraints.elastic_stops import compliances, is_elastic
+from core.constraints.elastic_stops import compliances, has_elastic_stop
 from core.constraints.joint_modes import YIELDING, closing_speed, joint_modes, yielding
 from core.constraints.joint_rows import rows_at
 from core.constraints.rest_position import rest
@@ -25,7 +25,7 @@ def stop_findings(compiled: Compiled) -> tuple[Finding, ...]:
         modes = joint_modes(compiled, p)
     except KinetostatError:  # said of the joint itself
         return ()
-    given = [i for i, row in enumerate(modes.rows) if is_elastic(row) and row.stiffness > 0.0]
+    given = [i for i, row in enumerate(modes.rows) if has_elastic_stop(row) and row.stiffness > 0.0]
     if not given:
         return ()
     q = rest(compiled)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ExpressionError, ModelError, near_misses
 from core.later import dataclass
 from core.model.bodies import WORLD, Frame
-from core.model.declared_numbers import Setting, each_once, with_setting
+from core.model.declared_numbers import Setting, require_each_once, with_setting
 from core.model.edits.prefixing import prefixed
 from core.model.fields import Element, Value, name, part, parts, reference, text
 from core.model.formula.expression import CONSTANTS, Name, parse
@@ -70,7 +70,7 @@ class SubAssembly(Element):
                 where=f"{where}, name",
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
-        each_once(self.settings, where)
+        require_each_once(self.settings, where)
         if self.content is not None:
             known = [parameter.name for parameter in self.content.expanded.parameters]
             for unknown in (setting.parameter for setting in self.settings if setting.parameter not in known):

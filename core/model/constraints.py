@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
+from core.model.declared_numbers import Quantity, Setting, dimension_in, require_each_once
 from core.model.dimensions import along, of_joint, of_sensor, rate_of
 from core.model.fields import (
     Element,
@@ -68,7 +68,7 @@ MOST_PLACES = 60
 """Largest denominator of a ratio for which gears between two measured angles are tracked over several turns."""
 
 
-def meshing(ratio: float) -> int:
+def meshing_positions(ratio: float) -> int:
     """Return the number of positions in which two wheels can mesh when both angles are known only up to whole turns:
     the denominator of the ratio; 0 if the ratio is no quotient of small integers, so that the turns cannot be inferred.
     """
@@ -134,7 +134,7 @@ class Constraint(Element):
 
     def validate(self) -> None:
         """Raise ModelError if a reference required by the kind is missing."""
-        each_once(self.settings, f"constraint '{self.name}'")
+        require_each_once(self.settings, f"constraint '{self.name}'")
         if self.info is UNKNOWN_CONSTRAINT:
             return
         if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:

@@ -48,7 +48,7 @@ class Setting(Element):
     value: Value = scalar(help="Value here (SI)", by=_declared_dimension)
 
 
-def each_once(settings: Iterable[Setting], where: str) -> None:
+def require_each_once(settings: Iterable[Setting], where: str) -> None:
     """Raise ModelError if a number is set twice."""
     names = [setting.parameter for setting in settings]
     for twice in sorted({name for name in names if names.count(name) > 1}):

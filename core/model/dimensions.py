@@ -123,7 +123,9 @@ def dimension_of(model: Any, owners: Owners, field: Field, index: int | None = N
     return kind.dimension if kind.by is None else kind.by(owners, model, index)
 
 
-def owned(element: Element, above: Owners = (), index: int | None = None) -> Iterator[tuple[Owners, int | None]]:
+def nested_with_owners(
+    element: Element, above: Owners = (), index: int | None = None
+) -> Iterator[tuple[Owners, int | None]]:
     """Yield the element and all nested elements, depth first, each with its chain of owners and its index among several
     parts."""
     owners = (*above, element)
@@ -133,4 +135,4 @@ def owned(element: Element, above: Owners = (), index: int | None = None) -> Ite
         several = isinstance(field.kind, PartsKind)
         for number, item in enumerate(value if several else (value,)):
             if isinstance(item, Element):
-                yield from owned(item, owners, number if several else None)
+                yield from nested_with_owners(item, owners, number if several else None)

@@ -36,9 +36,9 @@ def expanded(model: Model) -> Model:
             whole[collection] += elements
     if given:
         bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
-        from core.model.reference_pose import in_frames  # needs NumPy, which most models do without
+        from core.model.reference_pose import joint_in_body_frames  # needs NumPy, which most models do without
 
-        whole["joints"] = [in_frames(joint, bodies, frames) for joint in whole["joints"]]
+        whole["joints"] = [joint_in_body_frames(joint, bodies, frames) for joint in whole["joints"]]
     whole["joints"] += _free_joints_of_floating(model, whole)
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):

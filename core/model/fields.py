@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError, likely_meant, near_misses
-from core.kinds import PACKAGE_REMEDY, load_installed
+from core.kinds import PACKAGE_REMEDY, load_installed_kind
 from core.later import dataclass
 from core.model.formula.expression import parse
 from core.model.plain_lists import is_list, plain_value
@@ -141,7 +141,7 @@ class FamilyKind(ChoiceKind):
 
     def coerce(self, value: Any) -> str:
         if isinstance(value, str) and value not in self.among:
-            trouble = load_installed(value)
+            trouble = load_installed_kind(value)
             if value in _named_by_files:
                 return value
             if trouble:

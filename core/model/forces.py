@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
+from core.model.declared_numbers import Quantity, Setting, dimension_in, require_each_once
 from core.model.dimensions import (
     along,
     common_dimension,
@@ -223,7 +223,7 @@ class Force(Element):
 
     def validate(self) -> None:
         """Raise ModelError if a field required by the kind is missing."""
-        each_once(self.settings, f"force '{self.name}'")
+        require_each_once(self.settings, f"force '{self.name}'")
         if self.info is UNKNOWN_FORCE:
             return
         needed = self.info.needs

@@ -71,7 +71,7 @@ NO_RATE = (0.0, -1.0)
 """Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files made from it −1."""
 
 
-def rated(value: Any) -> Any:
+def effective_limit(value: Any) -> Any:
     """Return the effective maximum speed or force: infinite if none is given, or the given value means unlimited."""
     return math.inf if value is None or value in NO_RATE else value
 
@@ -99,7 +99,7 @@ def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
     return (kinetic, static), (kinetic if backward is None else backward, at_rest)
 
 
-def refuse_less_at_rest(element: Any, where: str) -> None:
+def refuse_low_static_friction(element: Any, where: str) -> None:
     """Raise ModelError if friction levels are numbers and the friction at rest is less than while sliding."""
     for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
@@ -222,7 +222,7 @@ class Joint(Element):
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
-    def rubs_by_reaction(self) -> bool:
+    def has_reaction_friction(self) -> bool:
         """Return True if the joint's friction depends on its reaction for some parameter values."""
         return self.friction_coefficient != 0.0 or self.static_friction_coefficient not in (None, 0.0)
 
@@ -275,7 +275,7 @@ class Joint(Element):
                 where=f"{where}, start_speed",
                 remedy="Give one number per speed.",
             )
-        refuse_less_at_rest(self, where)
+        refuse_low_static_friction(self, where)
         if self.mimic is not None and self.info.nq != 1:
             raise ModelError(
                 "Only a joint with one coordinate can follow another.",

@@ -40,7 +40,7 @@ from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
-from core.model.unknown_kinds import of_unknown_kind
+from core.model.unknown_kinds import elements_of_unknown_kind
 from core.model.validation.circular_references import circles
 
 
@@ -132,7 +132,7 @@ class Model(Element):
         known = {target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force")}
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
-        unknown = frozenset(element.name for _, element in of_unknown_kind(expanded))
+        unknown = frozenset(element.name for _, element in elements_of_unknown_kind(expanded))
         names = Names(frozenset(expanded.index("parameter")), signal_names(expanded), unknown)
         for assembly in self.assemblies:  # before the values, so that a wrong name is told where it stands
             _check_element(assembly, "assemblies", known, names)

@@ -26,12 +26,12 @@ def placements(world: World, carriers: Iterable[Body | Junction], frames: Iterab
     by_name = {frame.name: frame for frame in frames}
     found = {WORLD: Placement(world), **{each.name: Placement(each) for each in carriers}}
     for name in by_name:
-        below = carried_by(name, by_name)[1]
+        below = carrier_and_frames(name, by_name)[1]
         found[name] = Placement(found[below[0].parent].carrier, below)
     return found
 
 
-def carried_by(name: str, frames: Mapping[str, Frame]) -> tuple[str, tuple[Frame, ...]]:
+def carrier_and_frames(name: str, frames: Mapping[str, Frame]) -> tuple[str, tuple[Frame, ...]]:
     """Return the name of the carrier of `name`, and the frames from the carrier outwards.
 
     Frames that hang on each other in a circle (which a model is not allowed) are walked once.

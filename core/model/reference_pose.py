@@ -21,7 +21,7 @@ from core.model.bodies import WORLD, Body, Frame
 from core.model.fields import Value
 from core.model.formula.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
 from core.model.joints import Joint
-from core.model.placements import carried_by
+from core.model.placements import carrier_and_frames
 from core.model.shapes import IDENTITY, Pose
 
 Matrix = NDArray[np.float64]
@@ -29,7 +29,7 @@ _TINY = 4e-16
 """Entries of a rotation below this are rounding errors."""
 
 
-def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Frame]) -> Joint:
+def joint_in_body_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Frame]) -> Joint:
     """Return the joint with a, b and axis given in the frames of its bodies (the joint itself if they already are).
 
     Raises ModelError when a body has no reference pose, or a rotation is a formula with names.
@@ -40,7 +40,7 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
     R_Wj, at = _rotation_of(joint.a, where), joint.a.position
     sides = {}
     for side, name in (("parent", joint.parent), ("child", joint.child)):
-        body, _ = carried_by(name, frames)
+        body, _ = carrier_and_frames(name, frames)
         reference = _reference_pose(body, bodies, where)
         R_WB = _rotation_of(reference, f"body '{body}', reference")
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]

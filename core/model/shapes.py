@@ -108,7 +108,7 @@ class Shape(Element, ABC):
 
     word: ClassVar[str]
     """Name of the kind in files and menus."""
-    may_vanish: ClassVar[tuple[str, ...]] = ()
+    may_be_zero: ClassVar[tuple[str, ...]] = ()
     """Sizes that may be zero."""
     pose: Pose = part(Pose, "Pose in the body's frame", IDENTITY)
     role: str = choice(ROLES, "Drawn, used for collision, or both", "both")
@@ -124,11 +124,11 @@ class Shape(Element, ABC):
         """Return the lowest and highest corner of the bounding box, without gear teeth and arrow heads; of a mesh,
         whose size is only in its file, a single point."""
 
-    def radius_about(self, number: Number) -> float:
+    def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the shape."""
         return hypot(*(max(-low, high) for low, high in zip(*self.bounds(number), strict=True)))
 
-    def landmarks(self, number: Number) -> tuple[Point, ...]:
+    def snap_points(self, number: Number) -> tuple[Point, ...]:
         """Return the points to which the cursor snaps: the shape's origin and its ends."""
         low, high = self.bounds(number)
         return tuple(dict.fromkeys((0.0, 0.0, z) for z in (0.0, high[2], low[2])))
@@ -137,7 +137,7 @@ class Shape(Element, ABC):
         """Return the sizes from end to end along the shape's axes, by axis number; they are centred at the origin."""
         return {}
 
-    def with_edge(self, axis: int, size: Value) -> Self:
+    def with_size_along(self, axis: int, size: Value) -> Self:
         """Return the shape with another size along an axis."""
         length: dict[str, Any] = {"length": size}
         return dataclasses.replace(self, **length)
@@ -157,7 +157,7 @@ class Round(Shape):
         """Return the lowest and highest corner of the bounding box."""
         return _cylinder_box(number(self.radius), number(self.length))
 
-    def radius_about(self, number: Number) -> float:
+    def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the shape."""
         _, (radius, _, half) = self.bounds(number)
         return hypot(radius, half)
@@ -198,12 +198,12 @@ class Box(Shape):
         """Return the size of the cuboid along each axis."""
         return dict(enumerate(self.size))
 
-    def with_edge(self, axis: int, size: Value) -> Self:
+    def with_size_along(self, axis: int, size: Value) -> Self:
         """Return the cuboid with another size along an axis."""
         x, y, z = (size if k == axis else own for k, own in enumerate(self.size))
         return dataclasses.replace(self, size=(x, y, z))
 
-    def landmarks(self, number: Number) -> tuple[Point, ...]:
+    def snap_points(self, number: Number) -> tuple[Point, ...]:
         """Return the centre and the centres of the faces."""
         x, y, z = (number(edge) / 2.0 for edge in self.size)
         faces = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
@@ -238,11 +238,11 @@ class Sphere(Shape):
         """Return the lowest and highest corner of the bounding box."""
         return _cylinder_box(number(self.radius), 2.0 * number(self.radius))
 
-    def radius_about(self, number: Number) -> float:
+    def bounding_radius(self, number: Number) -> float:
         """Return the sphere's radius."""
         return number(self.radius)
 
-    def landmarks(self, number: Number) -> tuple[Point, ...]:
+    def snap_points(self, number: Number) -> tuple[Point, ...]:
         """Return the centre."""
         return ((0.0, 0.0, 0.0),)
 
@@ -252,7 +252,7 @@ class Capsule(Shape):
     """A cylinder along z with hemispheres at both ends; `length` is that of the cylindrical part."""
 
     word = "capsule"
-    may_vanish = ("length",)
+    may_be_zero = ("length",)
     radius: Value = scalar("length", 0.05, "Radius")
     length: Value = scalar("length", 0.1, "Length of the cylindrical part along z")
 
@@ -268,11 +268,11 @@ class Capsule(Shape):
         """Return the lowest and highest corner of the bounding box."""
         return _cylinder_box(number(self.radius), number(self.length) + 2.0 * number(self.radius))
 
-    def radius_about(self, number: Number) -> float:
+    def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the capsule."""
         return number(self.radius) + number(self.length) / 2.0
 
-    def landmarks(self, number: Number) -> tuple[Point, ...]:
+    def snap_points(self, number: Number) -> tuple[Point, ...]:
         """Return the centre and the centres of the hemispheres."""
         half = number(self.length) / 2.0
         return (0.0, 0.0, 0.0), (0.0, 0.0, half), (0.0, 0.0, -half)
@@ -308,7 +308,7 @@ class Mesh(Shape):
         """Return the origin twice, because the size of the mesh is only in its file."""
         return _centred_box(0.0, 0.0, 0.0)
 
-    def landmarks(self, number: Number) -> tuple[Point, ...]:
+    def snap_points(self, number: Number) -> tuple[Point, ...]:
         """Return no points, because the mesh is only in its file."""
         return ()
 
@@ -374,7 +374,7 @@ class Gearwheel(Shape):
         """Return the lowest and highest corner of the bounding box."""
         return _cylinder_box(number(self.radius), number(self.width))
 
-    def radius_about(self, number: Number) -> float:
+    def bounding_radius(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the gearwheel."""
         return hypot(number(self.radius), number(self.width) / 2.0)
 

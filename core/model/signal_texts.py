@@ -83,7 +83,7 @@ class Owners:
                 return first in OF_FRAMES or first == "force"
 
 
-def texts_with(text: str, owners: Owners, new: Callable[[str], str]) -> str:
+def text_with_new_names(text: str, owners: Owners, new: Callable[[str], str]) -> str:
     """Return the text with every name replaced by `new(name)`; everything else unchanged."""
     if owners.whole(text):
         return new(text)
@@ -105,7 +105,7 @@ def names_in(text: str, owners: Owners) -> list[str]:
         found.append(name)
         return name
 
-    texts_with(text, owners, take)
+    text_with_new_names(text, owners, take)
     return found
 
 

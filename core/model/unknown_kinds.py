@@ -22,7 +22,7 @@ FAMILIES: dict[str, tuple[str, Collection[str]]] = {
 """Collection → noun of its kinds, and the known kinds."""
 
 
-def of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
+def elements_of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
     """Yield (collection, element) of elements whose kind is unknown."""
     for collection, (_, known) in FAMILIES.items():
         yield from ((collection, each) for each in getattr(model, collection) if each.kind not in known)
@@ -36,7 +36,7 @@ def reason(collection: str, element: Any) -> tuple[str, str]:
 
 def refusal(model: Element) -> ModelError | None:
     """Return the error about the first element of unknown kind; None if all are known."""
-    for collection, element in of_unknown_kind(model):
+    for collection, element in elements_of_unknown_kind(model):
         what, remedy = reason(collection, element)
         return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
     return None
@@ -48,7 +48,7 @@ def refuse_unknown_kinds(model: Element) -> None:
         raise error
 
 
-def own_kinds_of(model: Element) -> tuple[type[Any], ...]:
+def user_kinds_of(model: Element) -> tuple[type[Any], ...]:
     """Return the user-defined kinds used by an expanded model."""
     named = ((family, e.kind) for collection, (family, _) in FAMILIES.items() for e in getattr(model, collection))
     return tuple(own_kinds(named).values())

@@ -95,12 +95,12 @@ class Coordinates:
 
     def _narrowed_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Return the limits of coordinate k, narrowed by the limits of coupled joints as long as a range remains."""
-        lower, upper = self.own_bounds(joint, k)
+        lower, upper = self.limits_of_joint(joint, k)
         for name, follower in self.followers.items():
             leader, ratio, offset = self.coupling(name)
             if leader != joint.name or ratio == 0.0:
                 continue
-            ends = [None if x is None else (x - offset) / ratio for x in self.own_bounds(follower, 0)]
+            ends = [None if x is None else (x - offset) / ratio for x in self.limits_of_joint(follower, 0)]
             low, high = ends if ratio > 0.0 else ends[::-1]
             low = max((x for x in (lower, low) if x is not None), default=None)
             high = min((x for x in (upper, high) if x is not None), default=None)
@@ -108,7 +108,7 @@ class Coordinates:
                 lower, upper = low, high
         return lower, upper
 
-    def own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+    def limits_of_joint(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Return the limits of coordinate k given by the joint itself."""
         if k >= len(joint.limits) or not joint.info.limited:
             return None, None
@@ -178,15 +178,15 @@ class Coordinates:
             result[..., at] = kind.moved(result[..., at], steps[..., speeds])
         return result
 
-    def integrate_step(self, q: Array, step: Array) -> Array:
+    def integrate_within_limits(self, q: Array, step: Array) -> Array:
         """Return q (nq,) after a displacement (nv,), clamped to the limits."""
         return self.clamp(self.integrate(q, step, 1.0))
 
-    def integrate_whole(self, q: Array, step: Array) -> Array:
+    def integrate_unlimited(self, q: Array, step: Array) -> Array:
         """Return q (nq,) after a displacement (nv,), ignoring the limits."""
         return self.integrate(q, step, 1.0)
 
-    def all_room(self, q: Array) -> tuple[Array, Array]:
+    def unlimited_room(self, q: Array) -> tuple[Array, Array]:
         """Return infinite bounds for a displacement (nv,)."""
         return np.full(self.offsets.nv, -np.inf), np.full(self.offsets.nv, np.inf)
 
@@ -208,7 +208,7 @@ class Coordinates:
             result[..., speeds] = kind.between(q0[..., at], q1[..., at])
         return result
 
-    def refuse_crossed(self) -> None:
+    def check_limit_order(self) -> None:
         """Raise ModelError if the lower limit of a coordinate lies above the upper one."""
         for coordinate, low, high in zip(self.table, self.lower, self.upper, strict=True):
             if low > high:
@@ -222,7 +222,7 @@ class Coordinates:
     def random(self, rng: np.random.Generator) -> Array:
         """Return a random position inside the limits; unbounded coordinates within ±π (rad or m). Raises ModelError
         where limits are crossed."""
-        self.refuse_crossed()
+        self.check_limit_order()
         low = np.where(np.isfinite(self.lower), self.lower, -math.pi)
         high = np.where(np.isfinite(self.upper), self.upper, math.pi)
         return self.clamp(rng.uniform(low, np.maximum(low, high)))

@@ -88,7 +88,7 @@ def sides_of(topology: Topology, numbers: Numbers) -> dict[str, tuple[Any, Pose,
     return {joint.name: builder.sides(joint) for joint in builder.all_joints()}
 
 
-def in_bodies(topology: Topology, numbers: Numbers, names: Iterable[str]) -> dict[str, Pose]:
+def poses_in_bodies(topology: Topology, numbers: Numbers, names: Iterable[str]) -> dict[str, Pose]:
     """Return the poses of bodies and frames in the bodies that carry them."""
     builder = _Builder(topology, numbers, False)
     return {name: builder.on_body(name) for name in names}

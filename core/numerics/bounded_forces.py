@@ -77,7 +77,7 @@ def least_squares(
     return x
 
 
-def sizes_of(x: Array, shares: NDArray[np.int64]) -> Array:
+def row_sizes(x: Array, shares: NDArray[np.int64]) -> Array:
     """Return the size (n,) of each row: |x| for single rows, the norm of the group for rows bounded together. shares:
     (n,) number of rows in the group that starts at a row, 0 for its other rows."""
     result = np.abs(x)
@@ -95,21 +95,21 @@ def resolved(
     shares: NDArray[np.int64] | None = None,
 ) -> tuple[Held, Array]:
     """Find the rows that start to slide: rows that the bounds at rest cannot hold switch to the sliding bounds until no
-    other follows. Returns the forces and a mask (n,) of the sliding rows. shares (n,): see `sizes_of`; the upper bound
+    other follows. Returns the forces and a mask (n,) of the sliding rows. shares (n,): see `row_sizes`; the upper bound
     of a ball is its radius."""
     broken = np.zeros(len(c), dtype=bool)
     shares = np.ones(len(c), dtype=np.int64) if shares is None else shares
     while True:
         low, high = (np.where(broken, moving, still) for still, moving in zip(rest, sliding, strict=True))
-        found = bounded(A, c, low, high) if (shares == 1).all() else in_balls(A, c, low, high, shares)
-        rates, sizes = sizes_of(found.rates, shares), sizes_of(_rounding_scale(A, c, found.forces), shares)
+        found = bounded(A, c, low, high) if (shares == 1).all() else norm_bounded_forces(A, c, low, high, shares)
+        rates, sizes = row_sizes(found.rates, shares), row_sizes(_rounding_scale(A, c, found.forces), shares)
         more = ~broken & (rates > MOVES * sizes)
         if not more.any():
             return found, broken
         broken |= more
 
 
-def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> Held:
+def norm_bounded_forces(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> Held:
     """Solve for bounded forces where the norms of some groups of rows are bounded."""
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
@@ -139,7 +139,7 @@ class _BoundedProblem:
         best, least = x, np.inf
         for _ in range(ROUNDS):
             end, slope = self._project_onto_bounds(x - steps * (B @ x + d))
-            sizes = sizes_of(np.abs(B) @ np.abs(x) + np.abs(d), self._shares)
+            sizes = row_sizes(np.abs(B) @ np.abs(x) + np.abs(d), self._shares)
             gap = float(np.max(np.abs(x - end) / (steps * np.maximum(sizes, 1e-300)), initial=0.0))
             if gap < least:
                 best, least = x, gap

@@ -174,7 +174,7 @@ FULL = 24
 """Average number of entries per row of L up to which the order is not improved."""
 
 
-def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequence[int]:
+def order_with_less_fill(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequence[int]:
     """Return an order of unknowns with less than half the fill-in of the given order, or the given order if there is
     none. together: unknowns that share an equation. The unknown eliminated first comes last."""
     places = {k: place for place, k in enumerate(order)}

@@ -157,7 +157,7 @@ class Fronts:
         """Return the minimum-norm least-squares solution x (c,) of G x = target for a target (r,); (c, k) for targets
         (r, k)."""
         targets = target.reshape(len(target), -1) if target.size else np.zeros((len(target), 0))
-        left = targets - self.unreached(targets)
+        left = targets - self.part_out_of_range(targets)
         pivots = []
         for front in self._fronts:
             y = _solve_triangle(front.triangle, left[front.kept], transposed=True)
@@ -189,7 +189,7 @@ class Fronts:
             first = last
         return result
 
-    def unreached(self, target: Array) -> Array:
+    def part_out_of_range(self, target: Array) -> Array:
         """Return the part of targets (r,) or (r, k) outside the range of G, which is along the self-stresses."""
         from scipy.sparse.linalg import splu
 
@@ -200,7 +200,7 @@ class Fronts:
         return np.asarray(S @ (splu((S.T @ S).tocsc()).solve(along) if along.any() else along))
 
 
-def clear_fronts(G: Sparse) -> Fronts | None:
+def factorised_if_clear(G: Sparse) -> Fronts | None:
     """Factorise a sparse matrix in CSR format; None if its rank is ambiguous."""
     if not np.isfinite(G.data).all():
         return None

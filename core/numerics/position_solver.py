@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.numerics.matrix_forms import Matrix, scaled, square_sum
-from core.numerics.rank import saying
+from core.numerics.rank import nonzero_rows
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 
 Array = NDArray[np.float64]
@@ -68,12 +68,12 @@ class Problem(NamedTuple):
     """True if a solved position is a valid assembly (no joint axis points the wrong way)."""
 
 
-def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def solve_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """Solve as `close`; from a local minimum try a homotopy, then random starts farther and farther from q."""
     best, gap = _with_assembly_check(problem, *close(problem, q, weights, fixed))
     if gap < ACCEPTED_GAP:
         return best, gap
-    tries: list[Callable[[], tuple[Array, float]]] = [lambda: gradually(problem, q, weights, fixed)]
+    tries: list[Callable[[], tuple[Array, float]]] = [lambda: solve_by_homotopy(problem, q, weights, fixed)]
     rng = np.random.default_rng(len(weights))
     for size in KICKS:
         kick = np.where(fixed, 0.0, rng.uniform(-size, size, len(weights)))
@@ -94,7 +94,7 @@ def _with_assembly_check(problem: Problem, q: Array, gap: float) -> tuple[Array,
     return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
 
 
-def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def solve_by_homotopy(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """Solve as `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
     start = problem.residual(q)
     if not np.isfinite(start).all():
@@ -194,7 +194,7 @@ def _trust_region_step(C: Array, target: Array, radius: float) -> Array:
     rows have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
         return np.zeros(0)
-    rows = saying(C)
+    rows = nonzero_rows(C)
     C, target = C[rows], target[rows]
     if not len(C):
         return np.zeros(C.shape[1])

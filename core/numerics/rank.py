@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def saying(A: Array) -> NDArray[np.bool_]:
+def nonzero_rows(A: Array) -> NDArray[np.bool_]:
     """Mask (r,) of the rows of matrices (…, r, c) that have any nonzero entry; most rows of a planar loop have none,
     and skipping them saves cubic cost."""
     return np.asarray((A != 0.0).any(axis=(*range(A.ndim - 2), -1)))
@@ -32,7 +32,7 @@ def rank(A: Matrix) -> int:
     if (known := eliminated(A)) is not None:
         return known.rank
     A = dense(A)
-    return _count_nonzero(np.linalg.svd(A[saying(A)], compute_uv=False))
+    return _count_nonzero(np.linalg.svd(A[nonzero_rows(A)], compute_uv=False))
 
 
 def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
@@ -40,7 +40,7 @@ def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
     if (known := eliminated(A)) is not None:
         return known.motions
     A = dense(A)
-    _, sigma, right = np.linalg.svd(A[saying(A)])
+    _, sigma, right = np.linalg.svd(A[nonzero_rows(A)])
     return np.asarray(right[_count_nonzero(sigma, tolerance) :].T)
 
 
@@ -62,9 +62,9 @@ def eliminated(A: Matrix) -> Fronts | None:
     """Factorise a large sparse matrix; None for a dense matrix or one of ambiguous rank."""
     if not is_sparse(A):
         return None
-    from core.numerics.fronts import clear_fronts
+    from core.numerics.fronts import factorised_if_clear
 
-    return clear_fronts(A.tocsr())
+    return factorised_if_clear(A.tocsr())
 
 
 def inverse(A: Array) -> Array:

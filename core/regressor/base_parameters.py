@@ -79,10 +79,12 @@ def base_parameters(
     count = max(LEAST_STATES, STATES_PER_COLUMN * len(known.names) // max(1, compiled.nv) + 1)
     q, v, a, compiled = random_motions(compiled, count, seed, p)
     Y = regressor(compiled, q, v, a, kinds, actuators, p)
-    return combinations_of(Y.reshape(-1, len(known.names)), known)
+    return base_parameters_from_regressor(Y.reshape(-1, len(known.names)), known)
 
 
-def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPENDENT_TOLERANCE) -> BaseParameters:
+def base_parameters_from_regressor(
+    W: Array, known: LinearParameters, tolerance: float = INDEPENDENT_TOLERANCE
+) -> BaseParameters:
     """Return the base parameters that a regressor stacked over states (rows, m) identifies. tolerance : fraction of a
     column that must be orthogonal to the others."""
     scale = np.linalg.norm(W, axis=0) if len(W) else np.zeros(W.shape[1])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.multipliers import at_actuators_each
+from core.constraints.multipliers import equivalent_actuator_forces_each
 from core.constraints.states import states_of
 from core.errors import ModelError, near_misses
 from core.mechanics.dry_friction import is_controlled
@@ -91,7 +91,7 @@ def regressor(
     Y = compiled.call("regressor", q, v, a, p=p)[..., [k for k, each in enumerate(every) if each.kind in chosen]]
     if actuators is None and not compiled.constrained:
         return np.asarray(Y)
-    return at_actuators_each(compiled, q, Y, actuators, p)
+    return equivalent_actuator_forces_each(compiled, q, Y, actuators, p)
 
 
 def _checked_kinds(kinds: Sequence[str]) -> Collection[str]:

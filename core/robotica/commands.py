@@ -14,7 +14,7 @@ from core.robotica.command import Argument, Command, Word, text_of
 from core.robotica.workspace import Workspace
 
 
-def helped(workspace: Workspace, name: Tree | None = None) -> Result:
+def show_help(workspace: Workspace, name: Tree | None = None) -> Result:
     """Show the help of a function; without a name list all functions."""
     if name is None:
         return Message(title="Functions", text="\n".join(f"{c.usage:60s} {c.help}" for c in COMMANDS.values()))
@@ -298,7 +298,7 @@ _TABLE = (
         "Help",
         "Help[FKin]",
         "What a function does.",
-        helped,
+        show_help,
         (Argument("function", "Function", "entry", "By name", example="all"),),
     ),
 )

@@ -95,7 +95,7 @@ class _Reader:
         return self.ring.symbol(name.name)
 
     def _unknown_name_error(self, name: Name) -> ExpressionError:
-        refuse_head(self.workspace, name)
+        refuse_unknown_name(self.workspace, name)
         return refused(
             name, f"'{name.name}' is not a symbol of the robot.", "Use its parameters and joint coordinates."
         )
@@ -109,7 +109,7 @@ class _Reader:
             return grid.transposed() if isinstance(grid, Grid) else grid
         rows = exact_of(self.workspace, call)
         if rows is None:
-            refuse_head(self.workspace, call.head)
+            refuse_unknown_name(self.workspace, call.head)
             raise refused(call, f"'{said(call)}' is not known.", "Use entries such as M[1,1] or c[1,1,1].")
         return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else Grid(rows)
 
@@ -132,12 +132,12 @@ class _Reader:
         return written(terms_of(x if isinstance(x, Element) else float(x), groups))
 
 
-def is_printed(workspace: Workspace, tree: Tree) -> bool:
+def is_printed_sine(workspace: Workspace, tree: Tree) -> bool:
     """Return True if a name is a printed sine or cosine such as C1 or S12."""
     return isinstance(tree, Name) and not tree.primes and bool(_Reader(workspace, tree).angle(tree.name))
 
 
-def refuse_head(workspace: Workspace, name: Name) -> None:
+def refuse_unknown_name(workspace: Workspace, name: Name) -> None:
     """Raise ExpressionError if an unknown name is a misspelt function, or a function without brackets."""
     if name.name in workspace.commands:
         raise refused(

@@ -20,7 +20,7 @@ from core.mathematica.syntax import (
     place,
     refused,
     statements,
-    substituted,
+    with_names_replaced,
 )
 from core.robotica.animations import animation_of
 from core.robotica.commands import COMMANDS
@@ -74,7 +74,7 @@ class Session(Workspace):
         """Evaluate a call, an assignment or an expression."""
         named = isinstance(tree, Name) and tree.name in self.state.lists
         if self.state.lists and not (isinstance(tree, Call) and tree.head.name in _OF_NAMES):
-            label, tree = shown(tree), substituted(tree, self.state.lists)
+            label, tree = shown(tree), with_names_replaced(tree, self.state.lists)
             if named:
                 return Message(title="List", text=f"{label} = {shown(tree)}")
         if isinstance(tree, Pair) and tree.operator == "=":
@@ -83,9 +83,9 @@ class Session(Workspace):
             command = COMMANDS[tree.head.name]
             return self.keep_animation(command.run(self, *command.given(tree)))
         if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
-            from core.robotica.expressions import refuse_head
+            from core.robotica.expressions import refuse_unknown_name
 
-            refuse_head(self, tree.head)
+            refuse_unknown_name(self, tree.head)
             if tree.head.name[:1].isupper():
                 raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
         return self.shown(tree)
@@ -114,13 +114,13 @@ class Session(Workspace):
     def shown(self, tree: Tree) -> Result:
         """Return a matrix or entry such as T[0,1], M, M[1,1], else the short form or value of an expression."""
         from core.functions.results import Formulas
-        from core.robotica.expressions import forms_of, is_printed
+        from core.robotica.expressions import forms_of, is_printed_sine
         from core.robotica.matrices import matrix_of
 
         found = matrix_of(self, tree)
         if found is not None:
             return found
-        if isinstance(tree, Name) and not tree.primes and not is_printed(self, tree):
+        if isinstance(tree, Name) and not tree.primes and not is_printed_sine(self, tree):
             return Message(title="Value", text=self._value_in_words(tree))
         return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))
 
@@ -130,9 +130,9 @@ class Session(Workspace):
         try:
             amount = CONSTANTS[name] if name in CONSTANTS else self.value_of(name)
         except ExpressionError as error:
-            from core.robotica.expressions import refuse_head
+            from core.robotica.expressions import refuse_unknown_name
 
-            refuse_head(self, tree)
+            refuse_unknown_name(self, tree)
             place(error, tree)
             raise
         assumed = name not in self.state.given and name in self.host.context().assumed

@@ -38,7 +38,7 @@ class Slopes(NamedTuple):
     by_p: Array
 
 
-class Crossings(NamedTuple):
+class IndicatorValues(NamedTuple):
     """Event indicators at N states (N, k), and their derivatives by y (N, k, n), p (N, k, m) and t (N, k)."""
 
     g: Array
@@ -47,16 +47,16 @@ class Crossings(NamedTuple):
     by_t: Array
 
 
-class Moments(NamedTuple):
+class EvaluationPoints(NamedTuple):
     """Points of evaluation: t (N,), y (N, n), sides of mode variables (N, k): 0 as computed, ±1 held fixed."""
 
     t: Array
     y: Array
     sides: Array
 
-    def rows(self, first: int, last: int) -> Moments:
+    def rows(self, first: int, last: int) -> EvaluationPoints:
         """Return a range of the points."""
-        return Moments(self.t[first:last], self.y[first:last], self.sides[first:last])
+        return EvaluationPoints(self.t[first:last], self.y[first:last], self.sides[first:last])
 
 
 class Arguments:
@@ -81,7 +81,7 @@ class Arguments:
         """Number of event indicators: those of the machine, then those of joint forces."""
         return self.modes + self.modes_of_law
 
-    def __call__(self, at: Moments) -> list[Array]:
+    def __call__(self, at: EvaluationPoints) -> list[Array]:
         """Return the arguments for N points."""
         count, modes = len(at.t), self.modes
         clock = np.zeros((count, 0))
@@ -97,7 +97,7 @@ class Arguments:
         return [at.y, clock, apart, self._repeated[count]]
 
 
-class TracedState:
+class SymbolicState:
     """Symbols of y, of time with mode variables, and of parameters, with the machine's quantities as expressions of
     them."""
 
@@ -204,8 +204,8 @@ class ExplicitRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _symbolic_state(self) -> TracedState:
-        return TracedState(self.given)
+    def _symbolic_state(self) -> SymbolicState:
+        return SymbolicState(self.given)
 
     @cached_property
     def _equations(self) -> _Equations:
@@ -306,7 +306,7 @@ class ExplicitRates:
         """Number of event indicators."""
         return self.given.switches
 
-    def slopes(self, at: Moments, parameters: bool) -> Slopes:
+    def slopes(self, at: EvaluationPoints, parameters: bool) -> Slopes:
         """Return f and its derivatives by y, and by p if `parameters`."""
         whole = parameters and bool(self.by)
         code = (
@@ -316,16 +316,16 @@ class ExplicitRates:
         values = np.concatenate([at.y[:, self.still : 2 * self.still], f[:, :, 0]], axis=1)
         return Slopes(values, by[:, :, : self.n], by[:, :, self.n :])
 
-    def push(self, at: Moments, w: Array) -> Array:
+    def push(self, at: EvaluationPoints, w: Array) -> Array:
         """Return F_pᵀ w, (N, m), for w (N, n)."""
         return self._code("push", self._push_code)([*self.given(at), w], self.p)[0][:, :, 0]
 
-    def projected(self, at: Moments) -> tuple[Array, Array, Array]:
+    def projected(self, at: EvaluationPoints) -> tuple[Array, Array, Array]:
         """Return y after projection (N, n), and its derivatives by y (N, n, n) and p (N, n, m) before projection."""
         after, by_y, by_p = self._code("projection", self._projection_code)(self.given(at), self.p)
         return after[:, :, 0], by_y, by_p
 
-    def crossings(self, at: Moments) -> Crossings:
+    def crossings(self, at: EvaluationPoints) -> IndicatorValues:
         """Return the event indicators with derivatives."""
         g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
-        return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])
+        return IndicatorValues(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

@@ -22,10 +22,10 @@ from core.model import Model
 from core.model.formula.text import text_of
 from core.sensitivities.objectives import Objective
 from core.sensitivities.replay import Replay, refuse, replay
-from core.sensitivities.run_changes import RunChanges
+from core.sensitivities.run_changes import RunDerivativePropagation
 from core.sensitivities.sample_places import Samples
-from core.sensitivities.seen import Eyes, OutputValues
-from core.sensitivities.start_changes import Start, columns_of, start_changes
+from core.sensitivities.seen import OutputEvaluator, OutputValues
+from core.sensitivities.start_state_derivatives import Start, columns_of, start_state_derivatives
 from core.simulation import Run, simulate
 from core.simulation.equations.joint_forces import mode_variables_of
 from core.simulation.setup import Values
@@ -156,16 +156,16 @@ class Differentiated:
         self.replay: Replay = replay(run, torque, parameters, float(run.time[-1] if end is None else end))
         p = self.replay.p
         y0 = self.replay.steps.states[0]
-        start = given or begun_from(run, y0, p)
-        changed = start_changes(mech, start, y0, p, columns)
+        start = given or start_of_repetition(run, y0, p)
+        changed = start_state_derivatives(mech, start, y0, p, columns)
         nodes = [*mech.compiled.elements.mode_variables.indicators, *mode_variables_of(mech, torque).indicators]
-        self.changes = RunChanges(self.replay, columns, changed, [text_of(node) for node in nodes])
+        self.changes = RunDerivativePropagation(self.replay, columns, changed, [text_of(node) for node in nodes])
         self.first, self.last = chosen.start, float(self.replay.steps.times[-1])
 
-    def over_time(self, outputs: Sequence[str], times: Array) -> tuple[Eyes, Array, Array]:
+    def over_time(self, outputs: Sequence[str], times: Array) -> tuple[OutputEvaluator, Array, Array]:
         """Return the outputs, derivatives (times, components, m), and values (times, components)."""
         rates, steps = self.replay.rates, self.replay.steps
-        eyes, samples = Eyes(self.replay, outputs), Samples.of(steps, times)
+        eyes, samples = OutputEvaluator(self.replay, outputs), Samples.of(steps, times)
         seen = eyes(samples.moments(rates, steps))
         found = seen.by_y @ self.changes.forward(samples)
         of_p = self.changes.columns >= 0
@@ -212,7 +212,7 @@ class Differentiated:
         return value, joined, np.concatenate(weights), by_p
 
     def _scalar(self, channel: str, samples: Samples) -> OutputValues:
-        eyes = Eyes(self.replay, [channel])
+        eyes = OutputEvaluator(self.replay, [channel])
         if len(eyes.names) > 1:
             raise ModelError(
                 f"'{channel}' has several components.",
@@ -222,7 +222,7 @@ class Differentiated:
         return eyes(samples.moments(self.replay.rates, self.replay.steps))
 
 
-def begun_from(run: Run, y0: Array, p: Array) -> Start:
+def start_of_repetition(run: Run, y0: Array, p: Array) -> Start:
     """Return the initial state of a run for a repetition with other parameters: at rest if it began at rest, else the
     same numbers."""
     from core.simulation.setup import start_state

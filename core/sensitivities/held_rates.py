@@ -22,7 +22,7 @@ from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.elements.constraints.kinematic_constraint import POSITION, VELOCITY
 from core.mechanics.runner import inline
 from core.numerics.tolerances import REGULAR_FRACTION
-from core.sensitivities.explicit_rates import Arguments, Crossings, Moments, Slopes, TracedState
+from core.sensitivities.explicit_rates import Arguments, EvaluationPoints, IndicatorValues, Slopes, SymbolicState
 from core.traces.constraint_equations import constraint_bias, speed_jacobian
 from core.traces.dynamics import inverse
 from core.traces.known_code import known_code
@@ -88,7 +88,7 @@ class Place(NamedTuple):
     moving_p: Array
 
 
-class HeldRates:
+class ConstrainedRates:
     """Rates of a constrained mechanism; see `ExplicitRates`."""
 
     by_iteration = True
@@ -107,8 +107,8 @@ class HeldRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _symbolic_state(self) -> TracedState:
-        return TracedState(self.given)
+    def _symbolic_state(self) -> SymbolicState:
+        return SymbolicState(self.given)
 
     @cached_property
     def _G(self) -> Any:
@@ -177,7 +177,7 @@ class HeldRates:
         """Number of event indicators."""
         return self.given.switches
 
-    def balance(self, at: Moments) -> Balance:
+    def balance(self, at: EvaluationPoints) -> Balance:
         """Solve for accelerations and multipliers with their derivatives by (y, p)."""
         given = self.given(at)
         M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers_code)(given, self.p)
@@ -189,18 +189,18 @@ class HeldRates:
         flat = (a[:, :, 0], multipliers[:, :, 0], a_by, multipliers_by)
         return Balance(*flat, q_rate[:, :, 0], x_rate[:, :, 0], found[2], found[3])
 
-    def slopes(self, at: Moments, parameters: bool) -> Slopes:
+    def slopes(self, at: EvaluationPoints, parameters: bool) -> Slopes:
         """Return f and its derivatives."""
         b = self.balance(at)
         f = np.concatenate([b.q_rate, b.a, b.x_rate], axis=1)
         by = np.concatenate([b.q_rate_by, b.a_by, b.x_rate_by], axis=1)
         return Slopes(f, by[:, :, : self.n], by[:, :, self.n :] if parameters else by[:, :, :0])
 
-    def push(self, at: Moments, w: Array) -> Array:
+    def push(self, at: EvaluationPoints, w: Array) -> Array:
         """Return F_pᵀ w, (N, m)."""
         return np.einsum("kim,ki->km", self.slopes(at, True).by_p, w)
 
-    def projected(self, at: Moments) -> tuple[Array, Array, Array]:
+    def projected(self, at: EvaluationPoints) -> tuple[Array, Array, Array]:
         """Return y unchanged, and the derivatives of its projection by y and p."""
         nq, nv, m, count = self.mech.nq, self.mech.nv, len(self.by), len(at.t)
         M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places_code)(self.given(at), self.p)
@@ -223,11 +223,11 @@ class HeldRates:
         by_y[:, :nq], by_y[:, nq : nq + nv] = turned, speeds
         return at.y, by_y[:, :, : self.n], by_y[:, :, self.n :]
 
-    def on_manifold(self, at: Moments) -> Place:
+    def constraint_manifold(self, at: EvaluationPoints) -> Place:
         """Return the constraint manifold at the first of these states."""
         return Place(*(each[0] for each in self._code("places", self._places_code)(self.given(at), self.p)[1:]))
 
-    def crossings(self, at: Moments) -> Crossings:
+    def crossings(self, at: EvaluationPoints) -> IndicatorValues:
         """Return the event indicators with derivatives."""
         g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
-        return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])
+        return IndicatorValues(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
-from core.measures.reductions import END, FURTHER, SMOOTH, with_slopes, without_reductions
+from core.measures.reductions import END, FURTHER, SMOOTH, with_reductions_replaced, with_slopes
 from core.model.formula.expression import Name, Node, evaluate, names, parse, text_of
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Objective:
         self.text = text
         self.reductions: list[Reduction] = []
         try:
-            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._replace_reduction)
+            self._node = with_reductions_replaced(parse(text, further=WORDS), WORDS, self._replace_reduction)
         except ExpressionError as error:
             raise error.at(where="objective") from None
         unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
@@ -115,7 +115,7 @@ def _first_reduction(node: Node) -> str:
         found.append(word)
         return arguments[0]
 
-    without_reductions(node, WORDS, put)
+    with_reductions_replaced(node, WORDS, put)
     return found[0] if found else ""
 
 

@@ -17,13 +17,13 @@ from core.codegen.machine_code import MachineCode
 from core.constraints.joint_modes import joint_modes
 from core.errors import ModelError, SimulationError
 from core.mechanism import Mechanism
-from core.sensitivities.explicit_rates import Arguments, ExplicitRates, Moments
-from core.sensitivities.held_rates import HeldRates
+from core.sensitivities.explicit_rates import Arguments, EvaluationPoints, ExplicitRates
+from core.sensitivities.held_rates import ConstrainedRates
 from core.sensitivities.steps import Steps
 from core.simulation import METHODS, Run, Settings, simulate
 from core.simulation.equations import joint_forces
 from core.simulation.machine_code.records import place_of
-from core.simulation.run.mode_columns import CLIPPED, STOP, of_all_rows
+from core.simulation.run.mode_columns import CLIPPED, STOP, columns_of_all_rows
 from core.simulation.simulator import Job
 from core.simulation.stepping.outcome import FINE, PAUSED
 from core.simulation.stepping.step_loop import advance_adaptive
@@ -37,7 +37,7 @@ MOST_OPERATIONS = 3_000
 """Largest number of operations of an analytic closure that is differentiated, since its derivatives are about ten times
 as long; longer ones are differentiated as closed by iteration."""
 
-Rates = ExplicitRates | HeldRates
+Rates = ExplicitRates | ConstrainedRates
 
 
 class Replay(NamedTuple):
@@ -70,7 +70,7 @@ def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Re
     forms = _closed_forms(mech, y, p)
     rates: Rates
     if mech.constrained and forms is None:
-        rates = HeldRates(given, parameters)
+        rates = ConstrainedRates(given, parameters)
     else:
         rates = ExplicitRates(given, parameters, forms)
     by_forms = None if not mech.constrained else forms is not None
@@ -114,7 +114,7 @@ def _refuse_modes(run: Run, p: Array, end: float) -> None:
             remedy="Remove it, or replace it by a smooth force: -friction*tanh(joint.v/0.01).",
         )
     event = next((each for each in run.events if each.time <= end), None)
-    at_once = run.modes[:1][:, of_all_rows(run.modes.shape[1], STOP, CLIPPED)] if run.modes.shape[1] else None
+    at_once = run.modes[:1][:, columns_of_all_rows(run.modes.shape[1], STOP, CLIPPED)] if run.modes.shape[1] else None
     if event is not None or (at_once is not None and at_once.any()):
         time, what = (run.time[0], "a limit acts") if event is None else (event.time, str(event))
         error = SimulationError(
@@ -131,7 +131,7 @@ def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
     if not mech.constrained:
         return None
     forms = closed_forms_of(mech.compiled.program)
-    usable = forms.usable and not forms.kept_rows and not forms.long and forms.fit(y[: mech.nq], p)
+    usable = forms.usable and not forms.rows_left_to_iteration and not forms.long and forms.fit(y[: mech.nq], p)
     code = forms.reduction if usable else None
     return forms if isinstance(code, MachineCode) and code.operations <= MOST_OPERATIONS else None
 
@@ -204,6 +204,6 @@ def _steps(rates: Rates, times: Array, states: Array, chosen: Settings) -> Steps
     method = chosen.rule.begins_with or chosen.method
     sides = np.zeros((len(times) - 1, rates.switches))
     if rates.switches:
-        signs = np.sign(rates.crossings(Moments(times, states, np.zeros((len(times), rates.switches)))).g)
+        signs = np.sign(rates.crossings(EvaluationPoints(times, states, np.zeros((len(times), rates.switches)))).g)
         sides = np.where(signs[:-1] == 0.0, signs[1:], signs[:-1])
     return Steps(times, states, sides, method)

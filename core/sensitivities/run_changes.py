@@ -9,17 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.sensitivities.explicit_rates import Moments
+from core.sensitivities.explicit_rates import EvaluationPoints
 from core.sensitivities.replay import Replay
 from core.sensitivities.sample_places import Samples
-from core.sensitivities.start_changes import Column
-from core.sensitivities.steps import Passage, StepMaps
+from core.sensitivities.start_state_derivatives import Column
+from core.sensitivities.steps import StepChunk, StepMaps
 from core.sensitivities.switches import maps_of_switched_steps
 
 Array = NDArray[np.float64]
 
 
-class RunChanges:
+class RunDerivativePropagation:
     """Derivatives of one replay. columns : names to differentiate by; start : (n, m) ∂y₀; formulas : texts of event
     indicators"""
 
@@ -36,13 +36,13 @@ class RunChanges:
         if not rates.switches:
             return {}
         free = np.zeros((len(steps.times), rates.switches))
-        signs = np.sign(rates.crossings(Moments(steps.times, steps.states, free)).g)
+        signs = np.sign(rates.crossings(EvaluationPoints(steps.times, steps.states, free)).g)
         return maps_of_switched_steps(rates, steps, signs, self._formulas)
 
-    def _step_chunk(self, chunk: slice) -> Passage:
+    def _step_chunk(self, chunk: slice) -> StepChunk:
         steps = self.steps
         given = steps.times[:-1][chunk], steps.lengths[chunk], steps.states[:-1][chunk], steps.sides[chunk]
-        return Passage(self.rates, *given, steps.method)
+        return StepChunk(self.rates, *given, steps.method)
 
     def _switches_in(self, chunk: slice) -> list[int]:
         return [k for k in self._maps_of_switches if chunk.start <= k < chunk.stop]

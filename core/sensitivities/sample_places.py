@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.sensitivities.explicit_rates import Moments
-from core.sensitivities.steps import Passage, Rates, Steps
+from core.sensitivities.explicit_rates import EvaluationPoints
+from core.sensitivities.steps import Rates, StepChunk, Steps
 
 Array = NDArray[np.float64]
 
@@ -44,17 +44,17 @@ class Samples:
             found[between] = self._step_chunk(rates, steps, between).end()
         return found
 
-    def moments(self, rates: Rates, steps: Steps) -> Moments:
+    def moments(self, rates: Rates, steps: Steps) -> EvaluationPoints:
         """Return the points at which channels are evaluated."""
         sides = steps.sides[np.minimum(self.step, len(steps) - 1)]
-        return Moments(self.times, self.states(rates, steps), sides)
+        return EvaluationPoints(self.times, self.states(rates, steps), sides)
 
     def maps(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return Φ and Γ from the beginning of a step to each sample inside it, for the samples `which`."""
         found = self._step_chunk(rates, steps, which).maps(True)
         return found.by_y, found.by_p
 
-    def _step_chunk(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
+    def _step_chunk(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> StepChunk:
         at = self.step[which]
         given = steps.times[at], self.onward[which], steps.states[at], steps.sides[at]
-        return Passage(rates, *given, steps.method)
+        return StepChunk(rates, *given, steps.method)

@@ -18,8 +18,8 @@ from core.codegen.flat_code import FlatCode
 from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.sensitivities.explicit_rates import Moments, TracedState
-from core.sensitivities.held_rates import Balance, HeldRates
+from core.sensitivities.explicit_rates import EvaluationPoints, SymbolicState
+from core.sensitivities.held_rates import Balance, ConstrainedRates
 from core.sensitivities.replay import Replay
 from core.traces.known_code import known_code
 from core.traces.program import Program
@@ -62,7 +62,7 @@ def _compiled_outputs(found: Replay, asked: Sequence[str]) -> _CompiledOutputs:
     return _CompiledOutputs(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
 
 
-class Eyes:
+class OutputEvaluator:
     """Evaluates outputs of one replay; names : of their components."""
 
     def __init__(self, found: Replay, asked: Sequence[str]) -> None:
@@ -76,14 +76,14 @@ class Eyes:
         self._by_forces = bool(slopes["l"])
         self._by_motion = self._by_forces or bool(slopes["a"])
         self._by_efforts = bool(slopes["tau"]) and given.of_law
-        self._held: HeldRates | None = None
+        self._held: ConstrainedRates | None = None
 
     def _code_for(self, name: str) -> FlatCode:
         """Return code for joint forces and their derivatives, or for N of q̇ = N v."""
         by, program = self._replay.rates.by, self._replay.mech.compiled.program
 
         def made() -> FlatCode:
-            s = TracedState(self._replay.given)
+            s = SymbolicState(self._replay.given)
             if name == "turn":
                 return FlatCode(s.arguments, [ca.jacobian(s.q_rate, ca.vertcat(*s.v))])
             u = s.forces()
@@ -91,14 +91,14 @@ class Eyes:
 
         return known_code(program, (f"seen {name}", self._replay.given.key, by), made)
 
-    def _solved_balance(self, at: Moments) -> Balance:
+    def _solved_balance(self, at: EvaluationPoints) -> Balance:
         """Return accelerations and multipliers with derivatives."""
         rates = self._replay.rates
-        if isinstance(rates, HeldRates):
+        if isinstance(rates, ConstrainedRates):
             return rates.balance(at)
         if self._by_forces:
             if self._held is None:
-                self._held = HeldRates(self._replay.given, rates.by)
+                self._held = ConstrainedRates(self._replay.given, rates.by)
             return self._held.balance(at)
         nq, nv = self._replay.mech.nq, self._replay.mech.nv
         slopes = rates.slopes(at, self._by_motion)
@@ -108,7 +108,7 @@ class Eyes:
         nothing = np.zeros((*none.shape, by.shape[2]))
         return Balance(slopes.f[:, nq : nq + nv], none, by, nothing, none, none, none, none)
 
-    def __call__(self, at: Moments) -> OutputValues:
+    def __call__(self, at: EvaluationPoints) -> OutputValues:
         """Evaluate the outputs at points of the run."""
         found, mech = self._replay, self._replay.mech
         nq, nv, n = mech.nq, mech.nv, found.rates.n
@@ -130,7 +130,7 @@ class Eyes:
             by_y, by_p = by_y + y_tau @ tau_y, by_p + y_tau @ tau_p
         return OutputValues(value[:, :, 0], by_y, by_p)
 
-    def _joint_efforts(self, at: Moments) -> tuple[Array, Any, Any]:
+    def _joint_efforts(self, at: EvaluationPoints) -> tuple[Array, Any, Any]:
         found = self._replay
         given = found.given(at)
         if self._by_efforts:
@@ -138,7 +138,7 @@ class Eyes:
             return u[:, :, 0], by_y, by_p
         return given[3], None, None
 
-    def _refuse_undetermined(self, y_l: Array, at: Moments) -> None:
+    def _refuse_undetermined(self, y_l: Array, at: EvaluationPoints) -> None:
         """Raise ModelError for forces left undetermined by redundant constraints."""
         mech = self._replay.mech
         G = np.atleast_3d(mech.compiled.call("constraint_jacobian", at.y[0, : mech.nq], p=self._replay.p)[None])[0]

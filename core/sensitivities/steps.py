@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.sensitivities.explicit_rates import Crossings, Moments, Slopes
+from core.sensitivities.explicit_rates import EvaluationPoints, IndicatorValues, Slopes
 from core.simulation.methods.tableaux import tableau
 
 Array = NDArray[np.float64]
@@ -38,19 +38,19 @@ class Rates(Protocol):
         """Number of event indicators."""
         ...
 
-    def slopes(self, at: Moments, parameters: bool) -> Slopes:
+    def slopes(self, at: EvaluationPoints, parameters: bool) -> Slopes:
         """Return f and its derivatives."""
         ...
 
-    def push(self, at: Moments, w: Array) -> Array:
+    def push(self, at: EvaluationPoints, w: Array) -> Array:
         """Return F_pᵀ w."""
         ...
 
-    def projected(self, at: Moments) -> tuple[Array, Array, Array]:
+    def projected(self, at: EvaluationPoints) -> tuple[Array, Array, Array]:
         """Return y after projection and its derivatives."""
         ...
 
-    def crossings(self, at: Moments) -> Crossings:
+    def crossings(self, at: EvaluationPoints) -> IndicatorValues:
         """Return the event indicators with derivatives."""
         ...
 
@@ -84,12 +84,12 @@ class StepMaps(NamedTuple):
 
     by_y: Array
     by_p: Array
-    stages: list[tuple[Moments, Slopes]]
-    end: Moments
+    stages: list[tuple[EvaluationPoints, Slopes]]
+    end: EvaluationPoints
 
 
 @dataclass(frozen=True)
-class Passage:
+class StepChunk:
     """One chunk of steps of a Runge–Kutta method or of semi-implicit Euler."""
 
     rates: Rates
@@ -109,7 +109,7 @@ class Passage:
         unit[:, np.arange(n), np.arange(n)] = 1.0
         total, moved = unit.copy(), self.y.copy()
         found: list[Slopes] = []
-        places: list[Moments] = []
+        places: list[EvaluationPoints] = []
         changes: list[Array] = []
         for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
             at, change = self._stage_point(row[:i], found, c), unit
@@ -124,7 +124,7 @@ class Passage:
             if weight:
                 total += (weight * h) * own
                 moved += (weight * self.h)[:, None] * slopes.f
-        end = Moments(self.t + self.h, moved, self.sides)
+        end = EvaluationPoints(self.t + self.h, moved, self.sides)
         return self._with_projection(end, total, list(zip(places, found, strict=True)), parameters)
 
     def _rate_change(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
@@ -148,15 +148,15 @@ class Passage:
             own[:, first:, n:] = slopes.by_p
         return own
 
-    def _stage_point(self, row: Array, found: list[Slopes], c: float) -> Moments:
+    def _stage_point(self, row: Array, found: list[Slopes], c: float) -> EvaluationPoints:
         y = self.y
         for a, slopes in zip(row, found, strict=True):
             if a:
                 y = y + (a * self.h)[:, None] * slopes.f
-        return Moments(self.t + c * self.h, y, self.sides)
+        return EvaluationPoints(self.t + c * self.h, y, self.sides)
 
     def _with_projection(
-        self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool
+        self, at: EvaluationPoints, total: Array, stages: list[tuple[EvaluationPoints, Slopes]], parameters: bool
     ) -> StepMaps:
         n = self.rates.n
         if self.rates.projects:
@@ -170,24 +170,26 @@ class Passage:
         """Return the maps of semi-implicit Euler: v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
         n, m, h = self.rates.n, len(self.rates.by) if parameters else 0, self.h[:, None, None]
         nq = self.coordinate_count
-        first = self.rates.slopes(Moments(self.t, self.y, self.sides), parameters)
+        first = self.rates.slopes(EvaluationPoints(self.t, self.y, self.sides), parameters)
         total = np.zeros((len(self.t), n, n + m))
         total[:, np.arange(n), np.arange(n)] = 1.0
         total[:, nq:] += h * self._rate_change(first, total)[:, nq:]
         between = self.y.copy()
         between[:, nq:] += self.h[:, None] * first.f[:, nq:]
-        then = self.rates.slopes(Moments(self.t, between, self.sides), False)
+        then = self.rates.slopes(EvaluationPoints(self.t, between, self.sides), False)
         total[:, :nq] += h * self._rate_change(then, total, False)[:, :nq]
         moved = between.copy()
         moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
-        return self._with_projection(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
+        return self._with_projection(EvaluationPoints(self.t + self.h, moved, self.sides), total, [], parameters)
 
     def end(self) -> Array:
         """Return the states (N, n) at the ends of the steps."""
         if self.method == "semi_implicit_euler":
             nq, moved = self.coordinate_count, self.y.copy()
-            moved[:, nq:] += self.h[:, None] * self.rates.slopes(Moments(self.t, self.y, self.sides), False).f[:, nq:]
-            then = self.rates.slopes(Moments(self.t, moved, self.sides), False)
+            moved[:, nq:] += (
+                self.h[:, None] * self.rates.slopes(EvaluationPoints(self.t, self.y, self.sides), False).f[:, nq:]
+            )
+            then = self.rates.slopes(EvaluationPoints(self.t, moved, self.sides), False)
             moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
         else:
             table, moved = _butcher_tableau(self.method), self.y.copy()
@@ -196,7 +198,11 @@ class Passage:
                 found.append(self.rates.slopes(self._stage_point(row[:i], found, c), False))
                 if weight:
                     moved += (weight * self.h)[:, None] * found[-1].f
-        return self.rates.projected(Moments(self.t + self.h, moved, self.sides))[0] if self.rates.projects else moved
+        return (
+            self.rates.projected(EvaluationPoints(self.t + self.h, moved, self.sides))[0]
+            if self.rates.projects
+            else moved
+        )
 
     @property
     def coordinate_count(self) -> int:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import SimulationError
-from core.sensitivities.explicit_rates import Moments
-from core.sensitivities.steps import CHUNK, Passage, Rates, Steps
+from core.sensitivities.explicit_rates import EvaluationPoints
+from core.sensitivities.steps import CHUNK, Rates, StepChunk, Steps
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -94,8 +94,8 @@ class _StepPieces:
             h, t, side = part * room[asked], self.t[chosen], self.side[chosen]
             at = self.y[chosen]
             if part.any():
-                at = np.where(part[:, None] > 0.0, Passage(self.rates, t, h, at, side, self.method).end(), at)
-            g = self.rates.crossings(Moments(t + h, at, side)).g[np.arange(len(asked)), of[asked]]
+                at = np.where(part[:, None] > 0.0, StepChunk(self.rates, t, h, at, side, self.method).end(), at)
+            g = self.rates.crossings(EvaluationPoints(t + h, at, side)).g[np.arange(len(asked)), of[asked]]
             return np.asarray(g * sides[asked])
 
         asked = np.arange(len(among))
@@ -114,7 +114,7 @@ class _StepPieces:
         those, h = those[h > 0.0], h[h > 0.0]
         if not len(those):
             return
-        passage = Passage(self.rates, self.t[those], h, self.y[those], self.side[those], self.method)
+        passage = StepChunk(self.rates, self.t[those], h, self.y[those], self.side[those], self.method)
         maps = passage.maps(True)
         self.Phi[those] = maps.by_y @ self.Phi[those]
         self.Gamma[those] = maps.by_y @ self.Gamma[those] + maps.by_p
@@ -141,8 +141,8 @@ def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: s
     other = side.copy()
     other[j] = -side[j]
     at = np.array([t])
-    before, behind = (rates.slopes(Moments(at, y[None], each[None]), False).f[0] for each in (side, other))
-    found = rates.crossings(Moments(at, y[None], side[None]))
+    before, behind = (rates.slopes(EvaluationPoints(at, y[None], each[None]), False).f[0] for each in (side, other))
+    found = rates.crossings(EvaluationPoints(at, y[None], side[None]))
     g_y, g_t = found.by_y[0, j], found.by_t[0, j]
     rate, onward = float(g_y @ before + g_t), float(g_y @ behind + g_t)
     if not abs(rate) > GRAZING_FRACTION * float(np.abs(g_y) @ fastest + abs(g_t)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.constraints.joint_modes import resolved_by
+from core.constraints.joint_modes import resolvable_stiffness
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.factorisation import CHOLESKY
 from core.simulation.run.mode_columns import EACH_ROW
@@ -35,7 +35,7 @@ class Begun(NamedTuple):
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     """Set up a run that begins at state y, including its initial contact states."""
-    made = unbegun(equations, chosen, y)
+    made = allocated_run(equations, chosen, y)
     begin_modes(made)
     return made
 
@@ -48,7 +48,7 @@ def begin_modes(made: Begun) -> None:
         modal_steps.begin_entry(made.state.place)
 
 
-def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
+def allocated_run(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     """Allocate all memory for a run that will begin at state y, without determining its initial contact states."""
     n, system, indicators = len(y), equations.system, equations.indicators
     rule = chosen.rule
@@ -87,9 +87,9 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
         else:
             system.closings = int(chosen.closing)
     if chosen.factorisation == CHOLESKY:
-        equations.hold_by_cholesky()
+        equations.use_cholesky()
     log = None
-    soften_stops(equations, chosen)
+    limit_stop_stiffness(equations, chosen)
     if modal:
         log = _log(min(len(times), LARGEST_PIECE), n, equations)
         state.log, state.keep_of = log.place, mode_log.keep_entry.address
@@ -100,10 +100,10 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     return Begun(state, equations, log)
 
 
-def soften_stops(equations: CompiledEquations, chosen: Settings) -> None:
+def limit_stop_stiffness(equations: CompiledEquations, chosen: Settings) -> None:
     """Limit derived stop stiffnesses to what fixed time steps can resolve."""
     if equations.mode_rows is not None and not chosen.rule.adaptive and chosen.step is not None:
-        np.minimum(equations.mode_rows.closing, resolved_by(chosen.step), out=equations.mode_rows.closing)
+        np.minimum(equations.mode_rows.closing, resolvable_stiffness(chosen.step), out=equations.mode_rows.closing)
 
 
 def _log(samples: int, n: int, equations: CompiledEquations) -> ModeLog:

@@ -72,7 +72,7 @@ class Slices:
             piece, happened = job.piece(done, 2 - done)
             error = None
             if job.watched:
-                piece, error = job.agreeing(piece)
+                piece, error = job.agreeing_samples(piece)
             if error is None and happened:
                 error = job.error(happened)
             if error is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.failures import value_text
+from core.constraints.failures import coordinate_text
 from core.constraints.passed_limits import Passed, passed_limits
 from core.simulation.run.run import Run
 
@@ -26,7 +26,7 @@ def driven_beyond(run: Run) -> tuple[str, ...]:
         if joint is None or passed.name not in compiled.q_names:
             continue
         since = _since(run.time, run.q[:, compiled.q_names.index(passed.name)], passed)
-        limit, most = (value_text(x, passed.dimension) for x in (passed.limit, passed.by))
+        limit, most = (coordinate_text(x, passed.dimension) for x in (passed.limit, passed.by))
         found.append(
             f"A driver moves '{passed.name}' beyond its limit {limit}, from t = {since:.4g} s on, by up to {most}:"
             " change its function or the limit, or let the run end before."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.constraints.redundant_drivers import amount_text, unit
+from core.constraints.redundant_drivers import quantity_text, unit
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Driver
@@ -85,7 +85,7 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
 def _jump_error(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
     row = next(row for row in mech.compiled.rows if row.collection == "drivers" and row.element == driver.name)
     error = SimulationError(
-        f"At t = {t:.6g} s the prescribed position jumps by {amount_text(by, unit(mech.compiled, row))}.",
+        f"At t = {t:.6g} s the prescribed position jumps by {quantity_text(by, unit(mech.compiled, row))}.",
         where=f"driver '{driver.name}'",
         remedy="Prescribe a continuous position, e.g. the ramp min(max(t - 1, 0), 1), or prescribe the speed instead.",
     )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.constraints.bearing_friction import no_answer
-from core.constraints.friction_formulas import meaningless, undefined
+from core.constraints.bearing_friction import no_solution_error
+from core.constraints.friction_formulas import first_invalid_friction_error, undefined
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
@@ -28,8 +28,8 @@ from core.simulation.setup import Array, Settings
 from core.simulation.stepping.outcome import DRIFTED, NOT_FINITE, STEP_UNDERFLOW, TOO_MANY, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE
 from core.simulation.stepping.step_state import STIFF_EVIDENCE, TOLD, StepState
-from core.simulation.toggle_positions import RACING_SPEED, racing, toggle_position
-from core.traces.not_finite import REMEDY, undefined_formula
+from core.simulation.toggle_positions import RACING_SPEED, diverging_driver, toggle_position
+from core.traces.not_finite import REMEDY, element_with_undefined_formula
 
 AT_BORDER = 1e-6
 """Magnitude of an event indicator below which its formula is about to jump."""
@@ -41,7 +41,7 @@ BROKEN = (NOT_FINITE, STEP_UNDERFLOW, DRIFTED)
 """Outcomes caused by a formula without a finite value, or by a loop in a toggle position."""
 
 
-class Stand(NamedTuple):
+class EndedRun(NamedTuple):
     """State of a run at the moment it ended early.
 
     run : what there is of it, None: it is not kept; pieces : the last of them
@@ -72,7 +72,7 @@ class Stand(NamedTuple):
         return q, v, x
 
 
-def early_end(stand: Stand, happened: int) -> SimulationError:
+def early_end_error(stand: EndedRun, happened: int) -> SimulationError:
     """Return the error that explains why a run ended early."""
     for reason in REASONS:
         error = reason(stand, happened)
@@ -85,23 +85,23 @@ def early_end(stand: Stand, happened: int) -> SimulationError:
     return error
 
 
-def jamming_friction(stand: Stand, _: int) -> SimulationError | None:
+def jamming_friction(stand: EndedRun, _: int) -> SimulationError | None:
     """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the
     cause."""
     if not stand.equations.locks:
         return None
-    error = no_answer(stand.equations.joint_modes)
+    error = no_solution_error(stand.equations.joint_modes)
     error.what = f"{stand.at}{error.what[0].lower()}{error.what[1:]}"
     return error
 
 
-def dependent(stand: Stand, _: int) -> SimulationError | None:
+def dependent(stand: EndedRun, _: int) -> SimulationError | None:
     """Return the error for constraint rows that Cholesky's method cannot solve because they depend on each other; None
     if that is not the cause."""
     return dependent_error(stand.mech, stand.parts[0], stand.p, stand.state.time) if stand.dependent else None
 
 
-def unstable_steps(stand: Stand, happened: int) -> SimulationError | None:
+def unstable_steps(stand: EndedRun, happened: int) -> SimulationError | None:
     """Return the error for fixed time steps with which the numerical solution itself diverges; None if that is not the
     cause."""
     if happened not in (NOT_FINITE, DRIFTED) or stand.chosen.rule.adaptive:
@@ -117,7 +117,7 @@ def unstable_steps(stand: Stand, happened: int) -> SimulationError | None:
     return error
 
 
-def divergence_time(stand: Stand) -> float | None:
+def divergence_time(stand: EndedRun) -> float | None:
     """Return the time, s, at which speeds exceeded all bounds; None if they did not."""
     if stand.run is None:
         speeds = np.abs(stand.parts[1])
@@ -129,21 +129,21 @@ def divergence_time(stand: Stand) -> float | None:
     return None
 
 
-def undefined_formula_error(stand: Stand, happened: int) -> SimulationError | None:
+def undefined_formula_error(stand: EndedRun, happened: int) -> SimulationError | None:
     """Return the error that names the force, constraint or driver whose formula has no finite value at the last good
     state or just after it; None if there is none."""
     mech, y, t = stand.mech, stand.state.y, stand.state.time
     if happened not in BROKEN or not np.isfinite(y).all():
         return None
     q, v, x = stand.parts
-    culprit = undefined_formula(mech.compiled, q, v, stand.p, t, x)
+    culprit = element_with_undefined_formula(mech.compiled, q, v, stand.p, t, x)
     culprit = culprit or undefined(mech.compiled, stand.equations.joint_modes.rows, t, y, stand.p)
     if not culprit:
         return None
     return SimulationError(stand.at + "its formula has no finite value.", where=culprit, remedy=REMEDY)
 
 
-def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
+def chattering_formula(stand: EndedRun, happened: int) -> SimulationError | None:
     """Return the error for an event indicator, of the machine's formulas or of joint forces, that changes sign again
     and again; None if there is none."""
     if happened not in (STEP_UNDERFLOW, TOO_MANY) or not stand.state.events.size:
@@ -158,12 +158,12 @@ def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
     return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)
 
 
-def contradicting_drivers(stand: Stand, _: int) -> SimulationError | None:
+def contradicting_drivers(stand: EndedRun, _: int) -> SimulationError | None:
     """Return the error for drivers that contradict each other; None if they do not."""
-    return contradicted(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
+    return contradiction_at(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
 
 
-def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationError | None:
+def contradiction_at(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationError | None:
     """Return the error for drivers that contradict each other at the state y; None if they do not."""
     q, v = y[: mech.nq], y[mech.nq : mech.nq + mech.nv]
     found = contradiction(mech.compiled, q, v, p, t) if np.isfinite(y).all() else None
@@ -175,16 +175,16 @@ def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationErr
     return error
 
 
-def racing_driver(stand: Stand, _: int) -> SimulationError | None:
+def racing_driver(stand: EndedRun, _: int) -> SimulationError | None:
     """Return the error for a driver that prescribes an unbounded speed; None if there is none."""
-    runaway = racing(stand.mech, stand.p, stand.state.time)
+    runaway = diverging_driver(stand.mech, stand.p, stand.state.time)
     if runaway is None:
         return None
     remedy = "The driver's function may have a pole here: end the run earlier, or change the function."
     return SimulationError(f"{stand.at}it prescribes a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
 
 
-def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
+def loop_at_toggle(stand: EndedRun, happened: int) -> SimulationError | None:
     """Return the error for loops in a toggle position, naming the driver that moves on; None if all loops close."""
     if happened not in BROKEN:
         return None
@@ -208,15 +208,15 @@ def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
     return SimulationError(what, where=found.where, remedy=remedy)
 
 
-def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
+def wrong_friction(stand: EndedRun, happened: int) -> SimulationError | None:
     """Return the error for friction formulas with invalid values; None if all are valid."""
     if happened != WRONG_FRICTION:
         return None
     rows, (q, v, x) = stand.equations.joint_modes.rows, (part[None, :] for part in stand.parts)
-    return meaningless(stand.mech.compiled, rows, np.array([stand.state.time]), q, v, x, stand.p)
+    return first_invalid_friction_error(stand.mech.compiled, rows, np.array([stand.state.time]), q, v, x, stand.p)
 
 
-REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
+REASONS: tuple[Callable[[EndedRun, int], SimulationError | None], ...] = (
     jamming_friction,
     dependent,
     unstable_steps,
@@ -229,7 +229,7 @@ REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
 )
 
 
-def generic_error(stand: Stand, happened: int) -> SimulationError:
+def generic_error(stand: EndedRun, happened: int) -> SimulationError:
     """Return a generic error based only on the outcome code of the step."""
     if happened == NOT_FINITE:
         what, where, remedy = (
@@ -253,13 +253,13 @@ def generic_error(stand: Stand, happened: int) -> SimulationError:
     return SimulationError(stand.at + what, where=where, remedy=remedy)
 
 
-def stiff_remedy(stand: Stand) -> str:
+def stiff_remedy(stand: EndedRun) -> str:
     """Return the remedy for a machine that proved stiff for the chosen method."""
     held = stand.state.stability != 0.0 and stand.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
     return f" Stability, not accuracy, limits the step size: use {STIFF_METHOD}." if held else ""
 
 
-def worst_component(stand: Stand) -> str:
+def worst_component(stand: EndedRun) -> str:
     """Return the name of the coordinate or speed with the largest error."""
     mech = stand.mech
     names = [f"coordinate '{name}'" for name in mech.q_names]
@@ -271,7 +271,7 @@ def worst_component(stand: Stand) -> str:
     return names[int(np.argmax(np.abs(stand.state.failed)))] if names else ""
 
 
-def singularity_reason(stand: Stand) -> str:
+def singularity_reason(stand: EndedRun) -> str:
     """Explain why the accelerations are not finite, as the mechanism reports it at the last good state."""
     last = next((piece for piece in reversed(stand.pieces) if len(piece.time)), None)
     if last is not None and np.isfinite(last.tau[-1]).all():

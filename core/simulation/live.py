@@ -31,7 +31,7 @@ from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.factorisation import AUTOMATIC_FACTORS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.run.mode_channels import ModeChannels, Thing
+from core.simulation.run.mode_channels import ContactElement, ModeChannels
 from core.simulation.run.mode_columns import FRICTION, STOP_FORCE, WITHHELD, modes_differ, row_of, summed
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Values, plain_torque, start_state
@@ -115,7 +115,7 @@ class Live:
         self._free: Slices | None = None
         self._forced: Slices | None = None
         self._rows: list[Run] = []
-        self._things: dict[str, tuple[int, Thing]] | None = None
+        self._things: dict[str, tuple[int, ContactElement]] | None = None
         self.seconds = 0.0
         """Time of calculation so far, s."""
         self.q, self.v, self.x = self._state(q0, v0, x0)
@@ -246,7 +246,7 @@ class Live:
         }
 
     @property
-    def slips_at(self) -> tuple[str, float] | None:
+    def first_slip(self) -> tuple[str, float] | None:
         """Return (joint, N): the sticking joint that would slip first, and the pull force at which it would, if only
         the pull grows and all other joints keep their states; None if none would or nothing pulls."""
         modes = self.modes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.named_values import by_name, in_order, motion_by_name, numbers, quantity
+from core.constraints.named_values import by_name, in_order, motion_values_by_name, numbers, quantity
 from core.errors import ModelError, SimulationError, near_misses
 from core.later import dataclass
 from core.mechanism import Mechanism
@@ -223,7 +223,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = in_order(compiled, "q", q0, given, "q0")
     named: dict[str, float] | None = None
     if isinstance(v0, Mapping):
-        named = {mech.v_names[k]: x for k, x in motion_by_name(compiled, "v", v0, given, "v0").items()}
+        named = {mech.v_names[k]: x for k, x in motion_values_by_name(compiled, "v", v0, given, "v0").items()}
         v = np.array([named.get(name, 0.0) for name in mech.v_names])
     elif v0 is None:
         v = start_speeds(mech, given, q)

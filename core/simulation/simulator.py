@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.constraints.bearing_friction import LOCKING, locking_note
-from core.constraints.friction_formulas import meaningless
-from core.constraints.redundant_drivers import drivers_repeat
+from core.constraints.friction_formulas import first_invalid_friction_error
+from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
-from core.model.validation.possible_numbers import feeds_energy
+from core.model.validation.possible_numbers import energy_adding_dampers
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
 from core.simulation.driven_limits import driven_beyond
 from core.simulation.driver_jumps import refuse_jumps
-from core.simulation.early_ends import Stand, contradicted, early_end
+from core.simulation.early_ends import EndedRun, contradiction_at, early_end_error
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
@@ -180,7 +180,7 @@ class Job:
     ) -> None:
         self.mech, self.chosen = mech, chosen
         self._torque, self._closed_forms = torque, closed_forms
-        self.notes = tuple(feeds_energy(mech.model.expanded, mech.model.values(chosen.parameters)))
+        self.notes = tuple(energy_adding_dampers(mech.model.expanded, mech.model.values(chosen.parameters)))
         self._begin(chosen, y)
         self.pieces: deque[Run] = deque(maxlen=2)
         """The last two."""
@@ -196,7 +196,7 @@ class Job:
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
         self._columns[0] = slice(None), 0
         """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
-        self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
+        self.watched = has_redundant_drivers(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
 
     def _begin(self, chosen: Settings, y: Array) -> None:
@@ -275,7 +275,7 @@ class Job:
             piece, happened = self.piece(done, min(size, total - done))
             done = self.state.sample
             if self.watched:
-                piece, error = self.agreeing(piece)
+                piece, error = self.agreeing_samples(piece)
             error = self.keep(piece) or error or self.wrong_friction(piece)
             if recorder is not None:
                 recorder.append(piece)
@@ -428,7 +428,7 @@ class Job:
 
     def error(self, happened: int) -> SimulationError:
         """Return the error for a run that ended early."""
-        stand = Stand(
+        stand = EndedRun(
             self.mech,
             self.chosen,
             self._torque,
@@ -440,17 +440,17 @@ class Job:
             self._dependent,
             self.watched,
         )
-        return early_end(stand, happened)
+        return early_end_error(stand, happened)
 
     def wrong_friction(self, piece: Run) -> SimulationError | None:
         """Return the error for samples at which friction formulas have invalid values; None if all are valid."""
         rows = self.equations.joint_modes.rows
-        return meaningless(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
+        return first_invalid_friction_error(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
 
-    def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
+    def agreeing_samples(self, piece: Run) -> tuple[Run, SimulationError | None]:
         """Return the samples up to the first at which drivers contradict each other, and the error if there is one."""
         for k, t in enumerate(piece.time):
-            error = contradicted(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
+            error = contradiction_at(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:
                 return part(piece, slice(k)), error
         return piece, None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.constraints.elastic_stops import compliances, is_elastic
+from core.constraints.elastic_stops import compliances, has_elastic_stop
 from core.constraints.joint_modes import NOWHERE, joint_modes, stiffness_per_inertia
 from core.constraints.joint_rows import rows_at
 from core.numerics.rank import null_space
@@ -26,7 +26,7 @@ def derived_stiffness(mech: Mechanism, q: Any, p: Mapping[str, float] | None = N
     given stiffness."""
     modes = joint_modes(mech.compiled, mech.parameter_values(p))
     at = rows_at(mech.compiled, modes, np.asarray(q, dtype=float), mech.parameter_values(p))
-    derived = [row.at_v != NOWHERE and is_elastic(row) and row.stiffness == 0.0 for row in modes.rows]
+    derived = [row.at_v != NOWHERE and has_elastic_stop(row) and row.stiffness == 0.0 for row in modes.rows]
     if not any(derived):
         return {}
     rows, W, _ = at.chosen(np.array(derived))

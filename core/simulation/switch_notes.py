@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from core.elements.mode_variables import MOST, ModeVariables, unlocated
+from core.elements.mode_variables import MOST, ModeVariables, has_unlocated_jumps
 from core.elements.turn_counters import formulas_by_element
 from core.mechanism.mechanism import Mechanism
 from core.model.formula.expression import parse
@@ -30,7 +30,7 @@ def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str
     constant = frozenset(mech.compiled.elements.numbers.values)
     if not chosen.rule.adaptive:
         return _notes_on([name for name, text in formulas if _event_indicators([text], constant).numbers], FIXED_STEPS)
-    notes = _notes_on([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
+    notes = _notes_on([name for name, text in formulas if has_unlocated_jumps(parse(text), constant)], JUMPS)
     variables = _event_indicators([text for _, text in formulas], constant)
     if count := len(variables.beyond):
         notes += (f"Formulas switch in {MOST + count} places, but the run locates only {MOST} of them.",)

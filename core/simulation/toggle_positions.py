@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.redundant_drivers import amount_text, demanded, unit
+from core.constraints.redundant_drivers import demanded, quantity_text, unit
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.numerics.tolerances import OPEN_GAP, RANK_TOLERANCE
@@ -62,14 +62,14 @@ def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosi
     return TogglePosition(where, _pose_text(mech, q), tuple(dict.fromkeys(taking)))
 
 
-def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
+def diverging_driver(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     """Return (driver, speed) of the fastest driver if its function diverges at t; None otherwise."""
     speeds = np.abs(demanded(mech.compiled, mech.neutral(), None, p, t)[1]) if mech.compiled.rows else np.zeros(0)
     driven = [(speeds[i], row) for i, row in enumerate(mech.compiled.rows) if row.collection == "drivers"]
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not fastest > RACING_SPEED:
         return None
-    return f"driver '{row.element}'", amount_text(fastest, unit(mech.compiled, row), "/s")
+    return f"driver '{row.element}'", quantity_text(fastest, unit(mech.compiled, row), "/s")
 
 
 def element_name(mech: Mechanism, collection: str, element: str) -> str:

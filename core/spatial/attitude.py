@@ -13,12 +13,12 @@ _TINY = 1e-300
 """Small number that keeps the direction of a vanishing rotation from being 0/0."""
 
 
-def next_to(x: Scalar, angle: Scalar) -> Scalar:
+def unwrapped_near(x: Scalar, angle: Scalar) -> Scalar:
     """Add whole turns to an angle (rad) so that it lies within half a turn of x."""
-    return plus(x, within_half_a_turn(minus(angle, x)))
+    return plus(x, wrapped_angle(minus(angle, x)))
 
 
-def within_half_a_turn(angle: Scalar) -> Scalar:
+def wrapped_angle(angle: Scalar) -> Scalar:
     """Wrap an angle (rad) to −π … π."""
     turn = 6.283185307179586
     return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
@@ -96,7 +96,7 @@ def quaternion_difference(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Sca
     return quaternion_product((*(negated(c) for c in p[:3]), p[3]), q)
 
 
-def inverse_left(phi: Vector3) -> tuple[Vector3, Vector3, Vector3]:
+def inverse_left_jacobian(phi: Vector3) -> tuple[Vector3, Vector3, Vector3]:
     """Return the rows of the inverse left Jacobian J⁻¹ of a rotation vector: d(rotation vector)/dt = J⁻¹ ω, ω in a's
     axes: 1 − [φ]×/2 + k [φ]×², k = (1 − (φ/2) cot(φ/2))/φ² (Sola, Deray, Atchuthan 2018, 146)."""
     square = plus(phi.dot(phi), 1e-12)

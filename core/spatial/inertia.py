@@ -163,7 +163,7 @@ class ArticulatedInertia(NamedTuple):
         )
         return ArticulatedInertia(self.I - I, H, self.M - M)
 
-    def blind(self, directions: Sequence[Motion]) -> ArticulatedInertia:
+    def without_resistance_along(self, directions: Sequence[Motion]) -> ArticulatedInertia:
         """Return the inertia with exact zeros for motions along the given directions, where these are literal
         coordinate axes; removes the rounding error that `without` leaves along a free axis."""
         I, H, M = list(self.I), [list(row) for row in self.H], list(self.M)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from core.spatial.attitude import inverse_left, quaternion_of, rotation_vector, twist
+from core.spatial.attitude import inverse_left_jacobian, quaternion_of, rotation_vector, twist
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
@@ -90,7 +90,7 @@ def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
 def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Rotation vector of R_ab, in a's axes (equal to that in b's)."""
     phi = Vector3(*rotation_vector(quaternion_of(X_a.rotation.transposed() @ X_b.rotation)))
-    return Measured(tuple(phi), tuple(_pure_moment(X_a.rotation.act(row)) for row in inverse_left(phi)))
+    return Measured(tuple(phi), tuple(_pure_moment(X_a.rotation.act(row)) for row in inverse_left_jacobian(phi)))
 
 
 def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
@@ -110,6 +110,6 @@ def rate(wrench: Force, motion: Motion) -> Scalar:
     return motion.dot(wrench)
 
 
-def in_axes(X: Pose, vector: Vector3) -> Vector3:
+def in_frame_axes(X: Pose, vector: Vector3) -> Vector3:
     """Transform a vector from world axes to a frame's axes."""
     return X.rotation.act_back(vector)

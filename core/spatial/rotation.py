@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.spatial.scalar import Scalar, apply, cos, is_zero, minus, negated, over, plus, sin, sqrt, times, total
 from core.spatial.vector import Vector3, X, Y, Z
 
-TIDY = 1e-14
+ROUNDING_TOLERANCE = 1e-14
 """Distance from 0 or ±1 within which literal entries of a rotation are rounded to these (cos(pi/2) is 6e-17 in floating
 point)."""
 
@@ -51,7 +51,7 @@ class Rotation(NamedTuple):
         return Rotation(*self.columns())
 
     def tidied(self) -> Rotation:
-        """Return the rotation with literal entries within `TIDY` of 0, 1 or −1 rounded to these."""
+        """Return the rotation with literal entries within `ROUNDING_TOLERANCE` of 0, 1 or −1 rounded to these."""
         return Rotation(*(Vector3(*(tidy(entry) for entry in row)) for row in self))
 
 
@@ -64,10 +64,10 @@ def small(w: Vector3) -> Rotation:
 
 
 def tidy(entry: Scalar) -> Scalar:
-    """Round a literal within `TIDY` of 0, 1 or −1 to that number; return anything else unchanged."""
+    """Round a literal within `ROUNDING_TOLERANCE` of 0, 1 or −1 to that number; return anything else unchanged."""
     if isinstance(entry, float):
         nearest = float(round(entry)) + 0.0
-        return nearest if abs(entry - nearest) < TIDY else entry
+        return nearest if abs(entry - nearest) < ROUNDING_TOLERANCE else entry
     return entry
 
 
@@ -123,7 +123,7 @@ def angles_of(turn: Any) -> tuple[float, float, float]:
 def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
     """Return the rotation of a quaternion x, y, z, w of any nonzero length: R = 1 + s (w [u]× + [u]×²), s =
     2/|quaternion|²."""
-    x, y, z, w = in_range(quaternion)
+    x, y, z, w = scaled_into_range(quaternion)
     s = over(2.0, total(times(e, e) for e in (x, y, z, w)))
     sx, sy, sz = times(s, x), times(s, y), times(s, z)
     xx, yy, zz = times(x, sx), times(y, sy), times(z, sz)
@@ -136,7 +136,7 @@ def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
     ).tidied()
 
 
-def in_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
+def scaled_into_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """Scale a direction or quaternion by its largest component if the squares of its components would overflow or
     underflow; otherwise return it unchanged."""
     if not all(isinstance(entry, float) for entry in direction):
@@ -149,7 +149,7 @@ def in_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
 
 def normalised(direction: Sequence[Scalar]) -> Vector3:
     """Return the unit vector of a direction, safe where the squares of its components overflow or underflow."""
-    vector = Vector3(*in_range(direction))
+    vector = Vector3(*scaled_into_range(direction))
     length = sqrt(vector.dot(vector))
     return Vector3(*(over(component, length) for component in vector))
 
@@ -160,11 +160,11 @@ def from_z(axis: Vector3) -> Rotation:
     R = 1 + [k]× + [k]×²/(1 + n_z) with k = z × n.
     """
     x, y, z = axis
-    if isinstance(z, float) and z < TIDY - 1.0:
+    if isinstance(z, float) and z < ROUNDING_TOLERANCE - 1.0:
         return about_x(math.pi)
     below = plus(1.0, z)
     if not isinstance(z, float):
-        below = apply("fmax", below, TIDY)
+        below = apply("fmax", below, ROUNDING_TOLERANCE)
     xx, xy, yy = over(times(x, x), below), over(times(x, y), below), over(times(y, y), below)
     return Rotation(
         Vector3(minus(1.0, xx), negated(xy), x),

@@ -242,7 +242,7 @@ def side(x: Scalar) -> Scalar:
     return apply("sign", plus(apply("sign", x), 0.5))
 
 
-def vanish(entries: Iterable[Scalar]) -> bool:
+def all_zero(entries: Iterable[Scalar]) -> bool:
     """Return True if every entry is a literal zero."""
     return all(is_zero(x) for x in entries)
 

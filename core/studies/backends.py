@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from core.apart.talk import Line, Task
 from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError, SimulationError
-from core.files.contents import contents_of
-from core.files.formats import loaded_again
-from core.files.sent_model import NO_KINDS, absolute, register_packed
+from core.files.contents import content_fingerprints
+from core.files.formats import reloaded_model
+from core.files.sent_model import NO_KINDS, absolute, register_packed_kinds
 from core.later import dataclass
 from core.model import Model
 from core.studies.declaration import Declaration, read_declaration
@@ -188,7 +188,7 @@ class Processes:
         self._lost = True
         for half in halves(chunk):
             if len(half.places) == 1 and half.lost > 2:
-                self._finished.put(Finished(half, lost_rows(half), 0.0))
+                self._finished.put(Finished(half, failed_rows_of(half), 0.0))
             else:
                 self._chunks.put(half)
 
@@ -223,7 +223,7 @@ def halves(chunk: Chunk) -> list[Chunk]:
     return [Chunk(chunk.places[part], chunk.values[part], chunk.lost if n > 2 else 1) for part in parts]
 
 
-def lost_rows(chunk: Chunk) -> Rows:
+def failed_rows_of(chunk: Chunk) -> Rows:
     """Return the failure result of a row that crashes processes."""
     said = {0: ("The process computing this row crashed three times.", "")}
     return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
@@ -234,7 +234,7 @@ def lost_rows(chunk: Chunk) -> Rows:
 
 def _machine(text: str, kinds: bytes) -> Machine:
     """Return the machine of a declaration, rebuilt if its files changed."""
-    return _cached_machine(text, kinds, contents_of(_model(text, kinds)))
+    return _cached_machine(text, kinds, content_fingerprints(_model(text, kinds)))
 
 
 @lru_cache(maxsize=2)
@@ -244,12 +244,12 @@ def _cached_machine(text: str, kinds: bytes, _contents: tuple[str, ...]) -> Mach
 
 @lru_cache(maxsize=2)
 def _model(text: str, kinds: bytes) -> Model:
-    register_packed(kinds)
+    register_packed_kinds(kinds)
     declared = read_declaration(text)
-    return loaded_again(declared.model, declared.origin)
+    return reloaded_model(declared.model, declared.origin)
 
 
-def compute_there(text: str, kinds: bytes, places: Array, values: Array) -> Any:
+def compute_on_worker(text: str, kinds: bytes, places: Array, values: Array) -> Any:
     """Compute a chunk on a worker of a cluster; errors are returned as objects."""
     try:
         found = compute(_machine(text, kinds), Chunk(np.asarray(places), np.asarray(values)))
@@ -318,7 +318,7 @@ class Dask:
     def submit(self, chunk: Chunk) -> None:
         """Queue a chunk."""
         what = (self._text, self._kinds, chunk.places, chunk.values)
-        future: Any = self._client.submit(compute_there, *what, pure=False)
+        future: Any = self._client.submit(compute_on_worker, *what, pure=False)
         self._futures[future] = chunk
         future.add_done_callback(self._on_finished)
 
@@ -334,7 +334,7 @@ class Dask:
             if isinstance(error, KilledWorker):
                 for half in halves(chunk):
                     if len(half.places) == 1 and half.lost > 2:
-                        self._finished.put(Finished(half, lost_rows(half), 0.0))
+                        self._finished.put(Finished(half, failed_rows_of(half), 0.0))
                     else:
                         self.submit(half)
                 return

@@ -29,7 +29,7 @@ class _FinalQuantity(NamedTuple):
     component: int
 
 
-class EndMeasures:
+class FinalStateMeasures:
     """Measures that depend only on the final state, in their order."""
 
     def __init__(self, mech: Mechanism, measures: Mapping[str, Measure]) -> None:

@@ -11,11 +11,11 @@ FAR = 1 << 40
 """Offset of the locked byte, beyond any data, because locks keep readers out on some systems."""
 
 
-class TakenError(Exception):
+class FileInUseError(Exception):
     """Raised if another program, or another study of this one, writes to the file."""
 
 
-def opened_alone(path: Path) -> IO[bytes]:
+def open_exclusively(path: Path) -> IO[bytes]:
     """Open a file for appending, creating it if needed, and lock it until it is closed. Systems without locks (some
     network drives) open it without one. Raises TakenError, and OSError if it cannot be written."""
     while True:
@@ -35,7 +35,7 @@ def is_taken(path: Path) -> bool:
     try:
         with open(path, "r+b") as file:
             _lock(file)
-    except TakenError:
+    except FileInUseError:
         return True
     except OSError:
         pass
@@ -59,7 +59,7 @@ if sys.platform == "win32":
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EDEADLOCK):
-                raise TakenError from None
+                raise FileInUseError from None
         finally:
             file.seek(0, os.SEEK_END)
 
@@ -70,6 +70,6 @@ else:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
-            raise TakenError from None
+            raise FileInUseError from None
         except OSError:
             pass

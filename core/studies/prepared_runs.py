@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.redundant_drivers import drivers_repeat
+from core.constraints.redundant_drivers import has_redundant_drivers
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.simulation import setup
-from core.simulation.begun_run import LARGEST_PIECE, Begun, begin_modes, soften_stops, unbegun
+from core.simulation.begun_run import LARGEST_PIECE, Begun, allocated_run, begin_modes, limit_stop_stiffness
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
@@ -53,7 +53,7 @@ CONSTANT = ("times", "A", "rows", "P", "points", "cubics", "slid")
 """Record arrays that runs only read, or read only where they wrote before; `rows` of logs among them."""
 
 
-class TooLate(Exception):
+class RunTimeLimit(Exception):
     """Raised if a run exceeds its time limit; at : simulated time reached, s."""
 
     def __init__(self, at: float) -> None:
@@ -79,7 +79,7 @@ class PreparedRuns:
         self, given: Mapping[str, float], q0: Mapping[str, float], v0: Mapping[str, float], late: Callable[[], bool]
     ) -> RowRun | None:
         """Simulate a row; its samples remain valid until the next run; None: `simulate` must be used instead. late :
-        polled, True raises `TooLate`."""
+        polled, True raises `RunTimeLimit`."""
         if not self.possible:
             return None
         p = self._nominal.copy()
@@ -118,7 +118,7 @@ class _StartStates:
         `simulate` does."""
         if self._plain is None:
             return np.asarray(setup.start_state(self._mech, q0 or None, v0 or None, p))
-        if not self._mech.compiled.gate.surely(p[None])[0]:
+        if not self._mech.compiled.gate.certainly_possible(p[None])[0]:
             return None
         y, nq = self._plain.copy(), self._mech.nq
         for name, value in q0.items():
@@ -148,9 +148,12 @@ class _PreparedRun:
         )
         modes = equations.joint_modes
         self.possible = not (
-            equations.indicators or modes.controlled or modes.bearings or drivers_repeat(mech.compiled, y[: mech.nq], p)
+            equations.indicators
+            or modes.controlled
+            or modes.bearings
+            or has_redundant_drivers(mech.compiled, y[: mech.nq], p)
         )
-        self._begun, self._first = unbegun(equations, self._chosen, y), y
+        self._begun, self._first = allocated_run(equations, self._chosen, y), y
         self._places = [each.parameters(len(p)) for each in equations.entries.values()]
         self._image = [(array, array.copy()) for array in self._memory(self._begun)]
         self._times = self._begun.state.times
@@ -190,7 +193,7 @@ class _PreparedRun:
         chosen = replace(self._chosen, parameters=dict(zip(mech.p_names, p.tolist(), strict=True)))
         if mech.model.expanded.drivers:
             refuse_jumps(mech, chosen)
-            if drivers_repeat(mech.compiled, y[: mech.nq], p):
+            if has_redundant_drivers(mech.compiled, y[: mech.nq], p):
                 return None
         if self._structure(p, y) != self._shape:
             return None
@@ -200,7 +203,7 @@ class _PreparedRun:
             modes = self._equations.renew_mode_rows(mech.compiled, y[: mech.nq], p)
             if modes is None:
                 return None
-            soften_stops(self._equations, chosen)
+            limit_stop_stiffness(self._equations, chosen)
         begin_modes(made)
         self._left.has(p, modes)
         return self._logged_run(chosen, late) if made.log is not None else self._sampled_run(chosen, late)
@@ -229,7 +232,7 @@ class _PreparedRun:
         state.budget = STEPS
         happened = self._advance(state.place, place, count)
         if happened == PAUSED and late():
-            raise TooLate(float(self._times[max(state.sample - 1, 0)]))
+            raise RunTimeLimit(float(self._times[max(state.sample - 1, 0)]))
         return happened
 
     def _sampled_run(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:

@@ -24,7 +24,7 @@ from core.errors import FileError, KinetostatError
 from core.files.hdf5_file import opened, stored
 from core.files.sealed_file import sealed
 from core.studies.declaration import Declaration, differences, read_declaration
-from core.studies.journal_lock import TakenError, is_taken, opened_alone
+from core.studies.journal_lock import FileInUseError, is_taken, open_exclusively
 from core.studies.sample_rows import WORDS, Column, Rows
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class RowFile:
         if not resume:
             self._refuse_existing(self._journal.exists())
         try:
-            self._out = opened_alone(self._journal)
+            self._out = open_exclusively(self._journal)
             if resume:
                 self._load_earlier_rows()
             else:
@@ -81,7 +81,7 @@ class RowFile:
         except OSError as error:
             self._close_unused_journal()
             raise FileError(f"The study file cannot be written: {error.strerror}.", file=str(self._journal)) from None
-        except TakenError:
+        except FileInUseError:
             raise self._taken_error() from None
         except BaseException:
             self._close_unused_journal()

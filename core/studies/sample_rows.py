@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
-from core.files.formats import loaded_again
+from core.files.formats import reloaded_model
 from core.measures.run_measures import Measures, RunSamples, Signals
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
@@ -20,8 +20,8 @@ from core.model.parameters import environment
 from core.simulation import simulate
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
-from core.studies.end_measures import EndMeasures
-from core.studies.prepared_runs import PreparedRuns, TooLate
+from core.studies.end_measures import FinalStateMeasures
+from core.studies.prepared_runs import PreparedRuns, RunTimeLimit
 from core.studies.row_run import RowRun
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Machine:
     def __init__(self, declaration: Declaration) -> None:
         """Prepare the machine. Raises KinetostatError for an invalid declaration."""
         self.declaration = declaration
-        self.model = loaded_again(declaration.model, declaration.origin)
+        self.model = reloaded_model(declaration.model, declaration.origin)
         self.mech = Mechanism(self.model)
         self.signals = Signals(self.mech)
         self._places = [self._category(name) for name in declaration.names]
@@ -136,7 +136,7 @@ class Machine:
             unit = self.signals.dimension(channel).unit
             columns += [Column(f"{name}[{k}]", unit, name, float(t)) for k, t in enumerate(times)]
         self.columns = tuple(columns)
-        self._ends = EndMeasures(self.mech, self._measures.table)
+        self._ends = FinalStateMeasures(self.mech, self._measures.table)
 
         def rows(values: Array) -> Rows:
             self._ends.begin()
@@ -168,7 +168,7 @@ class Machine:
                 **options,
             )
             if late[0]:
-                raise TooLate(float(run.time[-1]))
+                raise RunTimeLimit(float(run.time[-1]))
         if isinstance(run, RowRun):
             found = self._ends.put(row, *run.end, self._measures.some(run, self._ends.others))
         else:
@@ -195,7 +195,7 @@ class Machine:
                 results[k] = one(row, k)
             except KinetostatError as error:
                 status[k], messages[k] = _failure(error)
-            except TooLate as late:
+            except RunTimeLimit as late:
                 said = (
                     f"The row was aborted after {self.declaration.limit:g} s of computing time, at t = {late.at:.4g} s."
                 )

@@ -78,10 +78,10 @@ class Study:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Study:
         """Load the study of a file, to continue it by `resume`. Raises FileError."""
-        from core.files.formats import loaded_again
+        from core.files.formats import reloaded_model
 
         declared = load(os.fspath(file)).declaration
-        study = cls(loaded_again(declared.model, declared.origin))
+        study = cls(reloaded_model(declared.model, declared.origin))
         study._declared = declared
         return study
 

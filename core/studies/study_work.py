@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError
-from core.files.sent_model import packed_kinds
+from core.files.sent_model import pack_kinds
 from core.kinds import KindError
 from core.studies.backends import Backend, Chunk, Dask, Finished, Processes, Serial
 from core.studies.declaration import Declaration
@@ -102,10 +102,10 @@ class Work:
         backend: Backend = serial
         own = None
         if cluster is not None:
-            backend = Dask(self.declaration, cluster, packed_kinds(self.machine.model))
+            backend = Dask(self.declaration, cluster, pack_kinds(self.machine.model))
         elif (aside or workers > 1) and self.cost * len(left) > WORTH:
             with contextlib.suppress(KindError):  # of the console: no other process can have it
-                kinds = packed_kinds(self.machine.model)
+                kinds = pack_kinds(self.machine.model)
                 backend = Processes(self.declaration, workers if aside else workers - 1, kinds)
                 own = None if aside else serial
         try:

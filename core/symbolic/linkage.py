@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from core.closed_forms.families import GEARED, PLANAR, Form, variants
 from core.closed_forms.graph import BESIDE, LINK, Clusters, between, geared_pairs
 from core.closed_forms.graph import known as coordinates_at
-from core.closed_forms.wording import INDEPENDENT, steps_of
+from core.closed_forms.wording import INDEPENDENT, solution_steps
 from core.errors import ModelError, near_misses
 from core.model import Model
 from core.multibody.topology import topology_of
@@ -34,7 +34,7 @@ from core.symbolic.forms import (
     summed,
 )
 from core.symbolic.linkage_symbols import LinkageSymbols, searched
-from core.symbolic.loop_ring import answers_of
+from core.symbolic.loop_ring import joint_equations
 from core.symbolic.loop_rules import RULES, Definition, with_angles_in_full
 from core.symbolic.loop_speeds import Speeds
 from core.symbolic.naming import Recognised, with_chosen_symbols
@@ -90,7 +90,7 @@ class Linkage(LinkageSymbols):
             if edge.kind == "W" and not edge.cut:
                 self.join(clusters, i)
                 speeds.flow.join(edge, {})
-        words = [step for step in steps_of(self.topology, self.search) if step.kind != INDEPENDENT]
+        words = [step for step in solution_steps(self.topology, self.search) if step.kind != INDEPENDENT]
         for step in self.search.steps:
             self.watch()
             if isinstance(step, int):
@@ -107,7 +107,7 @@ class Linkage(LinkageSymbols):
                 made = self._closed_chain_definitions(step, clusters)
                 ratios = speeds.add_closed_chain(step, self._chain_variants(step))
             self.join_all(clusters, [i for i, _ in step.chain if edges[i].kind not in BESIDE])
-            self.ring.forget_quotients()
+            self.ring.release_quotients()
             given = dict.fromkeys(edges[i].joint for i, _ in step.chain)
             yield LoopStep(tuple(given), kind, self._spelled_out(made), self._spelled_out(ratios))
 
@@ -126,7 +126,7 @@ class Linkage(LinkageSymbols):
             made = self._definitions(form.family, chain, clusters)
             cut = sum(self.edges[i].cut for i, _ in chain[:1])
             cost = cut, sum(operations(each.form) for each in made if each.side is None)
-            self.ring.forget_quotients()
+            self.ring.release_quotients()
             if best is None or cost < best[0]:
                 best = cost, made
             self.taken = taken
@@ -157,7 +157,7 @@ class Linkage(LinkageSymbols):
                 unknowns.append(value if forward else negated(value))
         K = between(chain, edges, clusters)
         made: list[Definition] = []
-        for answer in answers_of(self.ring, family, self._chain_kinds(chain), K, unknowns):
+        for answer in joint_equations(self.ring, family, self._chain_kinds(chain), K, unknowns):
             i, forward = chain[answer.joint]
             rule = RULES[answer.kind](self.name_of(i), self.number_text(i), not forward, answer)
             made += rule.definitions(self)
@@ -192,7 +192,7 @@ class Linkage(LinkageSymbols):
                 # (N/D)′ = (N′ − k D′)/D
                 found = self.ring.reduced_ratio(minus(over_, times(k, under)), ratio.bottom)
                 name = self.ratio_names[i, a, b]
-                made.append(Definition(name, self.ratio_form(found), self._derivative_label(i, a, b)))
+                made.append(Definition(name, self.written_ratio(found), self._derivative_label(i, a, b)))
         return self._spelled_out(made)
 
     def _spelled_out(self, made: Iterable[Definition]) -> tuple[Definition, ...]:

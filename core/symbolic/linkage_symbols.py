@@ -11,7 +11,7 @@ from core.closed_forms.graph import OWN, Clusters, Edge, across, edges_of
 from core.closed_forms.graph import known as coordinates_at
 from core.closed_forms.graph import motion as motion_of
 from core.closed_forms.order import Search, solved
-from core.closed_forms.wording import ITERATION, steps_of
+from core.closed_forms.wording import ITERATION, solution_steps
 from core.errors import ModelError
 from core.model import Model
 from core.multibody.topology import Topology
@@ -113,9 +113,9 @@ class LinkageSymbols(SymbolicMachine):
 
     def written(self, x: Scalar) -> Written:
         """Write an element, with quotients combined into one fraction."""
-        return self.ratio_form(self.ring.ratio(x))
+        return self.written_ratio(self.ring.ratio(x))
 
-    def ratio_form(self, ratio: Ratio) -> Written:
+    def written_ratio(self, ratio: Ratio) -> Written:
         """Write top / bottom, with no minus sign at the front of the bottom."""
         bottom = self.polynomial(ratio.bottom)
         first = bottom.terms[0] if isinstance(bottom, Sum) else bottom
@@ -181,7 +181,7 @@ class LinkageSymbols(SymbolicMachine):
         """Multiply elements by a number that clears simple fractions."""
         return self.ring.with_whole_coefficients(elements)
 
-    def same_angle(self, sine: Scalar, cosine: Scalar) -> Written | None:
+    def recognised_angle_sum(self, sine: Scalar, cosine: Scalar) -> Written | None:
         """Return the sum of angles with this sine and cosine; None if it is not recognised."""
         (s_minus, s), (_, c) = (sign_of(self.written(x)) for x in (sine, cosine))
         if (
@@ -233,7 +233,7 @@ class LinkageSymbols(SymbolicMachine):
         """Return the definition of a velocity ratio."""
         sign = "d" if len(self.places) == 1 else "∂"
         about = f"{sign}{self.variables[i].symbol}/{sign}{self.independent[a].symbol}"
-        return Definition(self.ratio_names[i, a], self.ratio_form(ratio), about)
+        return Definition(self.ratio_names[i, a], self.written_ratio(ratio), about)
 
     def name_of(self, i: int) -> str:
         edge = self.edges[i]
@@ -271,7 +271,7 @@ def searched(topology: Topology, model: Model) -> Search:
                 where=f"joint '{edge.joint}'",
                 remedy="Cut the loop at this joint (field cut), or replace it by revolute joints.",
             )
-    for step in steps_of(topology, search):
+    for step in solution_steps(topology, search):
         if step.kind == ITERATION:
             what = ", ".join(f"'{name}'" for name in step.joints)
             raise ModelError(

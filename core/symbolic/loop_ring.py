@@ -49,7 +49,7 @@ class LoopRing(Ring):
         self._quotients.append((top.polynomial, bottom.polynomial))
         return self.symbol(_QUOTIENTS[len(self._quotients) - 1])
 
-    def forget_quotients(self) -> None:
+    def release_quotients(self) -> None:
         """Release the symbols of quotients for reuse once none is used any longer."""
         self._quotients.clear()
 
@@ -200,7 +200,9 @@ class _SymbolicAnswers:
         return next(k for k, each in enumerate(self.unknowns) if each is guess)
 
 
-def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unknowns: Sequence[Any]) -> list[Answer]:
+def joint_equations(
+    ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unknowns: Sequence[Any]
+) -> list[Answer]:
     """Return the equations that determine the joints of a closed chain, in the order in which they are solved.
 
     unknowns : the motion of each joint in the direction of the chain, as a symbol; the length of a massless rod

@@ -64,7 +64,7 @@ def with_angles_in_full(definition: Definition, variables: Collection[str]) -> D
     return definition._replace(form=put(definition.form), side=side)
 
 
-class Pen(Protocol):
+class ElementWriter(Protocol):
     """Interface for writing elements of a ring."""
 
     def written(self, x: Scalar) -> Form:
@@ -82,7 +82,7 @@ class Pen(Protocol):
     def scaled(self, *elements: Scalar) -> list[Scalar]:
         """Multiply elements by a positive number that makes their coefficients integers."""
 
-    def same_angle(self, sine: Scalar, cosine: Scalar) -> Form | None:
+    def recognised_angle_sum(self, sine: Scalar, cosine: Scalar) -> Form | None:
         """Return the sum of angles with this sine and cosine; None if it is not recognised."""
 
 
@@ -100,7 +100,7 @@ class Rule(ABC):
     answer: Answer
 
     @abstractmethod
-    def definitions(self, pen: Pen) -> Iterator[Definition]:
+    def definitions(self, pen: ElementWriter) -> Iterator[Definition]:
         """Yield definitions in order of use, the coordinate last."""
 
     def in_joint_direction(self, x: Scalar) -> Scalar:
@@ -108,10 +108,10 @@ class Rule(ABC):
         return negated(x) if self.backward else x
 
 
-class Turning(Rule):
+class AngleRule(Rule):
     """Solution of P cos q + Q sin q = R: q = atan2(Q, P) + σ atan2(√(P² + Q² − R²), R)."""
 
-    def definitions(self, pen: Pen) -> Iterator[Definition]:
+    def definitions(self, pen: ElementWriter) -> Iterator[Definition]:
         A, B, C = self.answer.given
         P, Q, R = (pen.named(f"{letter}{self.number}") for letter in "PQR")
         sigma = pen.named(f"sigma{self.number}")
@@ -133,10 +133,10 @@ class Turning(Rule):
         yield Definition(self.name, summed([Function("atan2", (q, p)), half]), equation)
 
 
-class Sliding(Rule):
+class DisplacementRule(Rule):
     """Solution of |w + s z| = l: s = −w_z + σ √(l² − w_x² − w_y²)."""
 
-    def definitions(self, pen: Pen) -> Iterator[Definition]:
+    def definitions(self, pen: ElementWriter) -> Iterator[Definition]:
         w, square = self.answer.given
         sigma = pen.named(f"sigma{self.number}")
         middle = pen.written(self.in_joint_direction(negated(w.z)))
@@ -155,16 +155,16 @@ def _squared(form: Form) -> Form:
     return power(sign_of(form)[1] if not isinstance(form, Sum) else form, 2)
 
 
-class Pointing(Rule):
+class DirectionRule(Rule):
     """Solution q = atan2(Y, X), or a sum of angles if one is recognised."""
 
-    def definitions(self, pen: Pen) -> Iterator[Definition]:
+    def definitions(self, pen: ElementWriter) -> Iterator[Definition]:
         sine, cosine = self.answer.given
         sine = self.in_joint_direction(sine)
         if isinstance(sine, float) and isinstance(cosine, float):
             yield Definition(self.name, Number(exact(math.atan2(sine, cosine))))
             return
-        angle = pen.same_angle(sine, cosine)
+        angle = pen.recognised_angle_sum(sine, cosine)
         if angle is not None:
             yield Definition(self.name, angle, "sum of angles")
             return
@@ -183,9 +183,14 @@ class Pointing(Rule):
 class Known(Rule):
     """Solution q given as a quotient of polynomials."""
 
-    def definitions(self, pen: Pen) -> Iterator[Definition]:
+    def definitions(self, pen: ElementWriter) -> Iterator[Definition]:
         yield Definition(self.name, pen.written(self.in_joint_direction(self.answer.given[0])))
 
 
-RULES: dict[str, type[Rule]] = {"turn": Turning, "slide": Sliding, "direction": Pointing, "value": Known}
+RULES: dict[str, type[Rule]] = {
+    "turn": AngleRule,
+    "slide": DisplacementRule,
+    "direction": DirectionRule,
+    "value": Known,
+}
 """Rule for each kind of answer."""

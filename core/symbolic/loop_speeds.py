@@ -16,7 +16,7 @@ from core.closed_forms.velocities import Axis, Flow, Solver, axis_of
 from core.mechanics.runner import inline
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, is_zero, negated, over, times, vanish
+from core.spatial.scalar import Scalar, all_zero, is_zero, negated, over, times
 from core.spatial.vector import Vector3
 from core.symbolic.forms import operations
 from core.symbolic.linkage_symbols import LinkageSymbols
@@ -90,7 +90,7 @@ class Speeds:
             for axes in self._axis_arrangements(form.family, chain):
                 for i, row in self._solve_chain(form._replace(chain=chain), axes).items():
                     for a, ratio in row.items():
-                        cost = operations(self.linkage.ratio_form(ratio))
+                        cost = operations(self.linkage.written_ratio(ratio))
                         if cost < costs.get((i, a), cost + 1):
                             costs[i, a] = cost
                             best.setdefault(i, {})[a] = ratio
@@ -113,14 +113,14 @@ class Speeds:
         solver = Solver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
         found: dict[int, dict[int, Ratio]] = {}
         for a, known in self.flow.around(form, edges).items():
-            if vanish((*known.angular, *known.linear)):
+            if all_zero((*known.angular, *known.linear)):
                 continue
             values, _, _ = solver.solve(known)
             for (i, forward), value in zip(form.chain, values, strict=True):
                 if value is None or isinstance(value, Vector3):
                     continue
                 found.setdefault(i, {})[a] = ring.ratio(value if forward else negated(value))
-        ring.forget_quotients()
+        ring.release_quotients()
         return found
 
     def _axis_arrangements(self, family: str, chain: Any) -> Iterator[list[Axis]]:

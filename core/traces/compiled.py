@@ -26,7 +26,7 @@ from core.multibody.parameter_values import Values, parameter_values
 from core.multibody.topology import Loop, Topology, topology_of
 from core.numerics.matrix_forms import Matrix
 from core.traces import long_machines
-from core.traces.possible import WEIGHED, Gate
+from core.traces.possible import DYNAMICS_FUNCTIONS, Gate
 from core.traces.program import program_of
 
 if TYPE_CHECKING:
@@ -140,13 +140,13 @@ class Compiled:
         declared = {joint.name for joint in self.topology.model.joints}
         return tuple(b.joint for b in self.topology.branches if b.joint.name not in declared)
 
-    def known_joint(self, name: Any) -> str:
+    def checked_joint_name(self, name: Any) -> str:
         """Check the name of a joint and return it. Raises ModelError."""
         if name not in self.program.joint_index:
             raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
         return name
 
-    def known_frame(self, name: Any) -> str:
+    def checked_frame_name(self, name: Any) -> str:
         """Check the name of a body, a frame or "world" and return it. Raises ModelError."""
         if not isinstance(name, str) or (name not in self.program.frame_index and name != "world"):
             raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(str(name), self.frame_names))
@@ -154,11 +154,11 @@ class Compiled:
 
     def joint_q(self, name: str) -> slice:
         """Return the slice of a joint's coordinates in q (its leader's, if it is coupled)."""
-        return self.coordinates.slice_q(self.known_joint(name))
+        return self.coordinates.slice_q(self.checked_joint_name(name))
 
     def joint_v(self, name: str) -> slice:
         """Return the slice of a joint's speeds in v (its leader's, if it is coupled)."""
-        return self.coordinates.slice_v(self.known_joint(name))
+        return self.coordinates.slice_v(self.checked_joint_name(name))
 
     def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
         """Return (ratio, offset) of a coupled joint's coordinate to that of its leader with entries in q, (…, 1); 1 and
@@ -184,7 +184,7 @@ class Compiled:
             evaluator = self._passed.get(function) or self.evaluator(function)
         else:
             evaluator = self._evaluators.get(function) or self._unchecked_evaluator(function)
-            if function in WEIGHED:
+            if function in DYNAMICS_FUNCTIONS:
                 self.gate.ask(self.parameter_values(p))
         if len(states) < len(evaluator.sizes):
             states = (*states, *self._further_arguments(evaluator, states, p, t, x))
@@ -289,7 +289,7 @@ class Compiled:
         SimulationError if the model's numbers are physically impossible."""
         evaluator = self._passed.get(function)
         if evaluator is None:
-            if function in WEIGHED:
+            if function in DYNAMICS_FUNCTIONS:
                 self.gate.ask()
             evaluator = self._passed[function] = self._unchecked_evaluator(function)
         return evaluator

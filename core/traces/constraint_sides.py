@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import casadi as ca
 
 from core.codegen.graph_symbols import column, symbols
-from core.codegen.like_expressions import Form, form_of, written_out
+from core.codegen.like_expressions import Form, columns_of_form, form_of
 from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Side
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
@@ -126,7 +126,7 @@ def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -
 
 def _step_of_form(form: Form) -> Step:
     """Convert a form to a step (`core.mechanics.runner`)."""
-    arguments, (derived,) = written_out(form)
+    arguments, (derived,) = columns_of_form(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})
 
     def step(poses: Sequence[Pose], *others: Sequence[Scalar]) -> tuple[Scalar, ...]:

@@ -9,14 +9,14 @@ from typing import Any
 from core.elements.added_inertia import add_inertia
 from core.elements.element_reader import Elements
 from core.elements.force_state import ForceState, Loads
-from core.elements.forces.force_element import loads_of
+from core.elements.forces.force_element import total_loads
 from core.elements.formulas import formula_of
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
 from core.elements.signals import Signals
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
-from core.mechanics.crba import by_screws, crba
+from core.mechanics.crba import crba, mass_matrix_by_screws
 from core.mechanics.dry_friction import NO_FRICTION
 from core.mechanics.factor import factorise, solve
 from core.mechanics.kinematic_state import KinematicState
@@ -66,7 +66,7 @@ def acting(
     if not (forces or masses):
         return None
     seen = force_state(context, x, run, smooth, elements)
-    loads = loads_of(forces, seen)
+    loads = total_loads(forces, seen)
     if masses:
         kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
         for mass in masses:
@@ -75,7 +75,7 @@ def acting(
 
 
 def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
-    algorithm = crba if context.tree.coupled or not context.deep else by_screws
+    algorithm = crba if context.tree.coupled or not context.deep else mass_matrix_by_screws
     M = algorithm(context.tree, x["q"], run)
     if context.elements.added_inertia:
         add_inertia(M, context.elements.added_inertia, KinematicState(context.tree, x["q"], None, run))

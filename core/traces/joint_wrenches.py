@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.elements.force_state import Exchanged
+from core.elements.force_state import ExchangedWrench
 from core.mechanics import kinematics
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.rnea import rnea
@@ -55,8 +55,8 @@ def _wrench_of_own_elements(
     """Return the wrench of a cut joint's own elements on its child side."""
     elements = context.unmerged_elements
     seen = force_state(context, x, run, smooth, elements)
-    loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
-    for element in elements.forces_in(joint) if resist else ():
+    loads = ExchangedWrench(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
+    for element in elements.force_elements_in(joint) if resist else ():
         element.act(seen, loads)
     for rotor in elements.rotors:
         if rotor.name == joint:

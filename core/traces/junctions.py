@@ -18,7 +18,7 @@ from core.elements.force_state import ForceState
 from core.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
-from core.spatial.attitude import next_to
+from core.spatial.attitude import unwrapped_near
 from core.spatial.scalar import Scalar
 from core.traces.dynamics import force_state
 from core.traces.kinematics import rates
@@ -177,7 +177,7 @@ def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
     signals = Signals(context.elements, context.numbers.values, s.kinematics)
     for name, (state, each) in context.elements.turn_counters.items():
         base = context.numbers.scalar(each.base, each.where)
-        result[state] = next_to(base, signals.angle(name)[0])
+        result[state] = unwrapped_near(base, signals.angle(name)[0])
     return [as_symbol(entry) for entry in result]
 
 

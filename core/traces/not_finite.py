@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.elements.constraints.kinematic_constraint import Row
 from core.elements.forces import FORCES
-from core.elements.forces.force_element import numbers_shown
+from core.elements.forces.force_element import output_count
 from core.errors import KinetostatError, SimulationError
 from core.model import Joint, Model
 from core.model.model import WORDS
@@ -40,7 +40,9 @@ class Machine(Protocol):
     def mass_matrix(self, q: Any, p: Values = None) -> Array: ...
 
 
-def undefined_formula(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None = None) -> str:
+def element_with_undefined_formula(
+    machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None = None
+) -> str:
     """Return "force 'name'", "driver 'name'" … of the first element whose value is not finite at (q, v) or just after
     it; empty if all are finite."""
     for step in AHEAD:
@@ -58,7 +60,7 @@ def _undefined_force(machine: Machine, q: Array, v: Array, p: Values, t: float, 
         return ""
     shown, at = machine.call("forces", q, v, p=p, t=t, x=x), 0
     for force in machine.model.expanded.forces:
-        count = numbers_shown(FORCES[force.kind])
+        count = output_count(FORCES[force.kind])
         if not np.isfinite(shown[at : at + count]).all():
             return f"force '{force.name}'"
         at += count
@@ -90,7 +92,11 @@ def singular(
             where=f"coordinate '{name}'",
             remedy="Start from finite coordinates.",
         )
-    if v is not None and np.ndim(v) == 1 and (culprit := undefined_formula(machine, states[0], v, p, t, x)):
+    if (
+        v is not None
+        and np.ndim(v) == 1
+        and (culprit := element_with_undefined_formula(machine, states[0], v, p, t, x))
+    ):
         return SimulationError("The element's formula does not give a finite number.", where=culprit, remedy=REMEDY)
     size = len(machine.coordinates.v_names)
     for M in machine.mass_matrix(q, p).reshape(-1, size, size):

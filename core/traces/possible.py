@@ -15,7 +15,7 @@ from core.codegen.graph_symbols import column, symbols
 from core.errors import SimulationError
 from core.model.formula.expression import names, parse
 from core.model.parameters import environment, value_of
-from core.model.validation.possible_numbers import Placed, follows_parameters, margins, numbered, refusal
+from core.model.validation.possible_numbers import Placed, depends_on_parameters, margins, numbered, refusal
 from core.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WEIGHED = frozenset(
+DYNAMICS_FUNCTIONS = frozenset(
     [
         *("mass_matrix", "mass_entries", "segment_entries", "gravity", "energy", "momentum", "slopes"),
         *("inverse_dynamics", "inverse_dynamics_ideal", "bias", "bias_ideal", "bias_smooth"),
@@ -57,7 +57,7 @@ class Gate:
         if p.ndim == 1 and p.tobytes() == self._last:
             return
         rows = p.reshape(-1, p.shape[-1])
-        for row in rows[~self.surely(rows)] if self._own_error is None else rows:
+        for row in rows[~self.certainly_possible(rows)] if self._own_error is None else rows:
             values = self._model.values(dict(zip(self._names, row.tolist(), strict=True)))
             elements = self._elements_with_parameters if self._own_error is None else tuple(numbered(self._model))
             if (error := refusal(elements, self._model, values)) is not None:
@@ -65,7 +65,7 @@ class Gate:
         if p.ndim == 1:
             self._last = p.tobytes()
 
-    def surely(self, rows: Array) -> NDArray[np.bool_]:
+    def certainly_possible(self, rows: Array) -> NDArray[np.bool_]:
         """Return a mask (n,) of the parameter values (n, n_p) for which all dependent fields are certainly possible,
         provided that the other fields are."""
         if not self._elements_with_parameters:
@@ -80,7 +80,7 @@ class Gate:
     @cached_property
     def _elements_with_parameters(self) -> tuple[Placed, ...]:
         known = set(self._model.values())
-        return tuple(each for each in numbered(self._model) if follows_parameters(each[1], known))
+        return tuple(each for each in numbered(self._model) if depends_on_parameters(each[1], known))
 
     @cached_property
     def _negative_margins(self) -> Callable[[Array], Any]:

@@ -20,9 +20,9 @@ from core.codegen.blocks import Table
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
 from core.codegen.signature import Signature
 from core.elements.constraints.kinematic_constraint import Row
-from core.files.contents import contents_of
+from core.files.contents import content_fingerprints
 from core.model import Body, Joint, Model
-from core.model.unknown_kinds import own_kinds_of
+from core.model.unknown_kinds import user_kinds_of
 from core.multibody.topology import Topology, topology_of
 from core.numerics.matrix_forms import Matrix
 from core.traces.long_machines import Freedoms, freedoms
@@ -208,8 +208,8 @@ def structure(model: Model) -> Any:
         for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
         for element in getattr(plain, collection)
     )
-    contents = contents_of(model)
-    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, own_kinds_of(plain)
+    contents = content_fingerprints(model)
+    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, user_kinds_of(plain)
 
 
 def _body_structure(body: Body) -> Any:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from core.codegen.graph_symbols import along, column, symbols
-from core.codegen.like_expressions import Form, form_of, written_out
+from core.codegen.like_expressions import Form, columns_of_form, form_of
 from core.elements.constraints.kinematic_constraint import (
     ACCELERATION,
     POSITION,
@@ -25,7 +25,7 @@ from core.mechanics.kinematic_state import KinematicState, between
 from core.mechanics.runner import Runner
 from core.mechanics.tree import Tree
 from core.numerics.elimination import Pattern
-from core.spatial.attitude import within_half_a_turn
+from core.spatial.attitude import wrapped_angle
 from core.spatial.scalar import Scalar
 
 Step = Callable[..., tuple[Scalar, ...]]
@@ -180,11 +180,11 @@ def _entries_of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) ->
 
 def _derived_steps(form: Form, kind: _RowKind) -> _DerivedSteps:
     """Derive residual, entries of G, bias and −ḟ of a form."""
-    (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = written_out(form)
+    (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = columns_of_form(form)
     gaps = ca.vertsplit(values - target)
     residual = column(
         [
-            0.0 if level != POSITION else within_half_a_turn(gap) if turns else gap
+            0.0 if level != POSITION else wrapped_angle(gap) if turns else gap
             for gap, level, turns in zip(gaps, kind.levels, kind.turns, strict=True)
         ]
     )

@@ -13,10 +13,10 @@ from core.elements.constraint_reader import ConstraintReader
 from core.elements.constraints.joint_coordinate import RowCoordinate, row_coordinates
 from core.elements.element_reader import Elements
 from core.elements.forces import FORCES
-from core.elements.forces.force_element import numbers_shown
+from core.elements.forces.force_element import output_count
 from core.elements.time_argument import Clock, clock_of
-from core.elements.turn_counters import called_by_forces
-from core.mechanics.crba import moved_together
+from core.elements.turn_counters import names_in_force_formulas
+from core.mechanics.crba import nonzero_mass_indices
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
@@ -25,7 +25,7 @@ from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Machine, machine_of
-from core.spatial.scalar import Scalar, vanish
+from core.spatial.scalar import Scalar, all_zero
 
 if TYPE_CHECKING:
     from core.mechanics.segments import Segments
@@ -94,7 +94,7 @@ class TraceContext:
     def clock(self) -> Clock:
         """Return the quantities that depend on time."""
         return clock_of(
-            self.topology.model, called_by_forces(self.topology.model), len(self.elements.mode_variables.numbers)
+            self.topology.model, names_in_force_formulas(self.topology.model), len(self.elements.mode_variables.numbers)
         )
 
     @cached_property
@@ -118,7 +118,7 @@ class TraceContext:
     def bearings(self) -> tuple[tuple[Joint, int], ...]:
         """Return the joints whose friction grows with their reaction, once for each of their speeds, with the speed's
         number."""
-        rubbing = [joint for joint in self.machine.members if joint.rubs_by_reaction]
+        rubbing = [joint for joint in self.machine.members if joint.has_reaction_friction]
         return tuple((joint, k) for joint in rubbing for k in range(joint.info.nv))
 
     @cached_property
@@ -177,11 +177,11 @@ class TraceContext:
         if self.segments is not None:
             rows, columns = np.array(self.segments.masses, dtype=np.int64).T
             return Pattern(rows, columns)
-        found = moved_together(self.tree)
+        found = nonzero_mass_indices(self.tree)
         if self.elements.added_inertia:
             kinematics = KinematicState(self.tree, symbols("q", self.tree.nq))
             for mass in self.elements.added_inertia:
-                moving = [k for k, column in enumerate(mass.columns(kinematics)) if not vanish(column)]
+                moving = [k for k, column in enumerate(mass.columns(kinematics)) if not all_zero(column)]
                 found.update((i, j) for i in moving for j in moving if j <= i)
         ordered = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
         return Pattern(ordered[:, 0], ordered[:, 1])
@@ -213,4 +213,4 @@ class TraceContext:
     @property
     def observed(self) -> int:
         """Return the number of output quantities of all force elements."""
-        return sum(numbers_shown(FORCES[force.kind]) for force in self.topology.model.forces)
+        return sum(output_count(FORCES[force.kind]) for force in self.topology.model.forces)

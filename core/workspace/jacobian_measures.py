@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.analysis.actuators import Actuators
 from core.errors import ModelError
 from core.mechanism import Mechanism
-from core.model.joints import rated
+from core.model.joints import effective_limit
 from core.workspace.pose_solver import Machine
 
 Array = NDArray[np.float64]
@@ -207,7 +207,7 @@ def efforts(mech: Mechanism, chosen: Actuators) -> Array:
     return _limits(mech, chosen, "effort", "largest force or torque")
 
 
-def speeds_allowed(mech: Mechanism, chosen: Actuators) -> Array:
+def speed_limits(mech: Mechanism, chosen: Actuators) -> Array:
     """Return the largest speeds (k,) of the actuators. Raises ModelError naming one without limit."""
     found = _limits(mech, chosen, "velocity", "largest speed")
     for name, speed in zip(chosen.names, found, strict=True):
@@ -227,7 +227,7 @@ def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array
         joint = joints.get(name) or joints[name.rpartition(".")[0]]
         k = index - mech.joint_v(joint.name).start
         value = getattr(joint.limits[k], field) if k < len(joint.limits) else None
-        found.append(rated(None if value is None else numbers.scalar(value, f"joint '{joint.name}', limits")))
+        found.append(effective_limit(None if value is None else numbers.scalar(value, f"joint '{joint.name}', limits")))
     result = np.array(found, dtype=float)
     if not np.isfinite(result).any():
         raise ModelError(
@@ -238,7 +238,7 @@ def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array
     return result
 
 
-def pull_of_gravity(mech: Mechanism) -> Array:
+def gravity_vector(mech: Mechanism) -> Array:
     """Return the gravity vector (3,) m/s². Raises ModelError if gravity is not a uniform field."""
     gravity = mech.model.world.gravity
     if gravity.kind == "point":

@@ -110,7 +110,7 @@ def joint_ranges(mech: Mechanism, frame: str, over: Over, p: Array, *, turning: 
             raise ModelError(
                 f"There is no coordinate '{name}' that can be varied.", where="over", remedy=near_misses(name, possible)
             )
-    mech.compiled.coordinates.refuse_crossed()
+    mech.compiled.coordinates.check_limit_order()
     bounds = [_bounds(known[name], given.get(name)) for name in plain]
     lower, upper = (np.array(each, dtype=float) for each in (zip(*bounds, strict=True) if bounds else ((), ())))
     angles = np.array([known[name].dimension == "angle" for name in plain], dtype=bool)

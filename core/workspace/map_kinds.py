@@ -87,7 +87,7 @@ def _singularity(wanted: Wanted) -> tuple[Values, str]:
 
 
 def _speed(wanted: Wanted) -> tuple[Values, str]:
-    fastest = measures.speeds_allowed(wanted.machine.mech, wanted.chosen)
+    fastest = measures.speed_limits(wanted.machine.mech, wanted.chosen)
 
     def values(q: Array) -> Array:
         return measures.speeds_in_every_direction(
@@ -110,7 +110,7 @@ def _force(wanted: Wanted) -> tuple[Values, str]:
 
 def _payload(wanted: Wanted) -> tuple[Values, str]:
     mech = wanted.machine.mech
-    strongest, pull = measures.efforts(mech, wanted.chosen), measures.pull_of_gravity(mech)
+    strongest, pull = measures.efforts(mech, wanted.chosen), measures.gravity_vector(mech)
 
     def values(q: Array) -> Array:
         found = measures.actuated(wanted.machine, q, wanted.chosen, weight=True)

@@ -185,7 +185,7 @@ def task_of(
         raise ModelError(
             f"The number of samples {samples} is out of range.", where="samples", remedy="Use 16 to 50,000,000."
         )
-    name = mech.compiled.known_frame(frame or tool_frame(mech.model))
+    name = mech.compiled.checked_frame_name(frame or tool_frame(mech.model))
     machine = Machine(mech, name, mech.parameter_values(), look=watch.look)
     ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
     machine = _restricted_machine(machine, ranges)

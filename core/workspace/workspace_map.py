@@ -76,8 +76,8 @@ class WorkspaceMap:
     def size_text(self) -> str:
         """Area or volume with its error as text, "" if there is none."""
         if math.isfinite(self.volume):
-            return with_error(self.volume, self.error, "m³")
-        return with_error(self.area, self.error, "m²") if math.isfinite(self.area) else ""
+            return value_with_error(self.volume, self.error, "m³")
+        return value_with_error(self.area, self.error, "m²") if math.isfinite(self.area) else ""
 
     @cached_property
     def range(self) -> tuple[float, float]:
@@ -114,7 +114,7 @@ class WorkspaceMap:
         return _difference(self, other)
 
 
-def with_error(value: float, error: float, unit: str) -> str:
+def value_with_error(value: float, error: float, unit: str) -> str:
     """Format a number with its error, both rounded to the error's first significant digit: 0.412 ± 0.003 m³."""
     if not (math.isfinite(value) and math.isfinite(error)):
         return f"{value:.4g} {unit}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from core.analysis.actuators import actuators, default_actuators, loose_words, transmission
+from core.analysis.actuators import actuators, default_actuators, transmission, uncontrolled_motion_text
 from core.analysis.manipulability import actuated_jacobian, dimensions, manipulability, measures, singular_values
 from core.errors import ModelError
 from core.files import load
@@ -148,7 +148,7 @@ def test_a_slider_cannot_move_its_crank_where_it_turns_back():
     loose = transmission(mech, dead, slider).loose
     assert loose.shape[1] == 1
     assert loose[k, 0] == pytest.approx(0.0, abs=1e-7)
-    assert "second type" in loose_words(mech, slider, loose)
+    assert "second type" in uncontrolled_motion_text(mech, slider, loose)
     assert manipulability(mech, dead, "rod", part="rotation", actuators=slider, m=1).measures.yoshikawa == math.inf
     context = Context(mech.model, mech, dead)
     told = next(leaves(call("jacobian", context, frame="rod", actuators=name)))

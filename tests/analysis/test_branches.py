@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.branches import branches, independent_coordinates
 from core.analysis.free_motion_poses import swing
-from core.analysis.motion_screw import of_twist, relative_velocity, screw
+from core.analysis.motion_screw import relative_velocity, screw, screw_of_twist
 from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
@@ -133,11 +133,11 @@ def test_relative_motion_is_that_of_the_joint():
 def test_screws_of_known_twists():
     point = np.array([1.0, 2.0, 3.0])
     w, h, r = np.array([0.0, 0.0, 2.0]), 0.1, np.array([0.5, -1.0, 0.0])
-    found = of_twist(np.concatenate([w, np.cross(w, point - r) + h * w]), point)
+    found = screw_of_twist(np.concatenate([w, np.cross(w, point - r) + h * w]), point)
     assert (found.kind, found.pitch, found.angular) == ("screw", pytest.approx(h), 2.0)
     np.testing.assert_allclose(found.point, [0.5, -1.0, 3.0], atol=1e-12)
     assert found.lead == pytest.approx(2.0 * np.pi * h)
-    slide = of_twist(np.array([0.0, 0.0, 0.0, 0.0, 3.0, 0.0]), point)
+    slide = screw_of_twist(np.array([0.0, 0.0, 0.0, 0.0, 3.0, 0.0]), point)
     assert (slide.kind, slide.linear) == ("translation", 3.0)
     np.testing.assert_allclose(slide.direction, [0.0, 1.0, 0.0])
 

@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.analysis.inverse_kinematics import at_limits, idle_coordinates, reach, rotation_vector, self_motions, solve
-from core.analysis.whole_turns import nearest_turns, other_turns
+from core.analysis.inverse_kinematics import (
+    at_limits,
+    coordinates_without_effect,
+    reach,
+    rotation_vector,
+    self_motions,
+    solve,
+)
+from core.analysis.whole_turns import other_turn_counts, with_nearest_turns
 from core.files import load, loads
 from core.functions import Context, call
 from core.mechanism import Mechanism
@@ -174,11 +181,11 @@ def test_whole_turns_are_no_other_solution():
     assert len(found) == 2
     np.testing.assert_allclose(found[0].q, q, atol=1e-8)
     np.testing.assert_allclose(found[1].q, [q[0] + 0.9, -0.9], atol=1e-7)
-    assert other_turns(mech, q) == {"joint1": 3, "joint2": 3}
+    assert other_turn_counts(mech, q) == {"joint1": 3, "joint2": 3}
     for turns in range(-2, 3):
         turned = q + np.array([2.0 * math.pi * turns, 0.0])
         inside = abs(turned[0]) <= 4.0 * math.pi
-        assert np.allclose(nearest_turns(mech, q, turned), turned) == inside
+        assert np.allclose(with_nearest_turns(mech, q, turned), turned) == inside
 
 
 @pytest.mark.parametrize("name", ["ur5", "puma560"])
@@ -214,8 +221,8 @@ def test_what_does_not_move_the_target_stays_where_it_is():
     for reach_ in found:
         for name in ("pan", "grip", "roll"):
             assert reach_.q[mech.q_names.index(name)] == q[mech.q_names.index(name)]
-    assert idle_coordinates(mech, "tool") == ("pan", "grip")
-    assert set(idle_coordinates(mech, "tool", translation=True)) == {"pan", "grip", "roll"}
+    assert coordinates_without_effect(mech, "tool") == ("pan", "grip")
+    assert set(coordinates_without_effect(mech, "tool", translation=True)) == {"pan", "grip", "roll"}
     assert self_motions(mech, found[0].q, "tool", np.array(place)) == 1  # the roll; camera and gripper do not count
 
 

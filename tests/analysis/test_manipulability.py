@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.manipulability import dimension, free_jacobian, manipulability, of_jacobian
+from core.analysis.manipulability import dimension, free_jacobian, manipulability, manipulability_of_jacobian
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Model
@@ -124,6 +124,6 @@ def test_speeds_of_a_closed_loop_keep_it_closed():
 
 
 def test_of_jacobian_without_columns():
-    found = of_jacobian(np.zeros((3, 0)), np.zeros(3))
+    found = manipulability_of_jacobian(np.zeros((3, 0)), np.zeros(3))
     assert found.measures.volume == 0.0
     np.testing.assert_array_equal(found.radii, 0.0)

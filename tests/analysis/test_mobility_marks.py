@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.mobility_marks import MobilityMarks, arm_tool
+from core.analysis.mobility_marks import MobilityMarks, tool_of_arm
 from core.analysis.singular_directions import NEAR_SINGULAR_FRACTION, SingularDirections
 from core.files import load
 from core.mechanism import Mechanism
@@ -228,7 +228,7 @@ def two_links(first=1.0, second=0.7):
 def test_an_arm_of_two_links_in_a_line_cannot_move_along_it(turn, elbow):
     """In its plane only: out of it the tool never moves, so that nothing is lost there."""
     mech = Mechanism(two_links())
-    assert arm_tool(mech) == "tool"
+    assert tool_of_arm(mech) == "tool"
     diagnosis = MobilityMarks(mech, "tool").at(np.array([turn, elbow]))
     (lost,) = of_kind(diagnosis, "singular")
     assert (lost.ref, lost.form, lost.share) == (("frames", "tool"), "translation", 0.0)
@@ -252,7 +252,7 @@ def test_near_its_stretched_pose_as_much_is_left_as_the_smaller_singular_value_s
 
 def test_a_puma_with_its_wrist_stretched_cannot_turn_in_place_about_the_normal_of_its_wrist_axes():
     mech = Mechanism(load(EXAMPLES / "puma560.kst"))
-    frame = arm_tool(mech)
+    frame = tool_of_arm(mech)
     q = np.array([0.35, 0.87, -2.88, 0.2, 0.0, 0.4])
     J = mech.jacobian(q, frame)
     assert np.linalg.svd(J, compute_uv=False)[-1] < 1e-12

@@ -19,7 +19,7 @@ from core.apart.talk import Task
 from core.apart.work_process import Left, Lost, WorkProcess
 from core.c_code.compilers import ran
 from core.files import load
-from core.files.sent_model import packed, register_packed
+from core.files.sent_model import packed, register_packed_kinds
 from core.mechanism import Mechanism
 from core.mechanism.work_apart import work_apart
 from core.simulation.machine_code import making
@@ -283,7 +283,7 @@ def test_kinds_of_a_script_are_found_by_others_behind_all_libraries(tmp_path, mo
     content = packed([module.Kind])
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(tmp_path)])
     with pytest.raises(ks.KinetostatError, match="is not a kind"):  # it was found, and looked at
-        register_packed(content)
+        register_packed_kinds(content)
     assert sys.path[-1] == str(tmp_path)
 
 

@@ -40,7 +40,7 @@ class ConnectionTrials(WindowTrials):
         session, view = self.bench.session, self.bench.view
         session.start(machine(luck))
         view.viewpoint.look_from(luck.choice(("iso", "front", "top")))
-        view.viewpoint.fit_at_once()
+        view.viewpoint.fit_next_picture()
         self.bench.draw()
         first, pose, done = session.model, dict(session.state.pose), list[str]()
         (folder / "machine.kst").write_text(dumps(first), encoding="utf-8")

@@ -75,14 +75,14 @@ def main(example: str, seed: int) -> int:
     from app.window import start
     from resources import EXAMPLES
 
-    begin_all = start.begin_all
+    begin_services = start.begin_services
 
     def begun(window: Window) -> None:
-        begin_all(window)
+        begin_services(window)
         work(window, luck)
         QTimer.singleShot(luck.randint(*LIFE), lambda: (window.dispose(), QCoreApplication.exit(0)))
 
-    start.begin_all = begun
+    start.begin_services = begun
     code = start.start(str(Path(EXAMPLES, f"{example}.kst")), sys.argv[:1])
     for each in watch.found:
         print(each)

@@ -14,7 +14,7 @@ import pytest
 import kinetostat
 from app.cli import desktop_entry, windows_association
 from app.cli.main import cli
-from app.cli.register import starting_command
+from app.cli.register import start_command
 from core.files import NATIVE
 
 FILES = {
@@ -137,7 +137,7 @@ def test_paths_with_any_characters_stay_one_word(folder, home):
 
 def test_of_an_installed_package_modules_where_it_is_started_hide_nothing(monkeypatch):
     monkeypatch.setattr(kinetostat, "__file__", "/environment/kinetostat/__init__.py")
-    assert starting_command() == (sys.executable, "-P", "-m", "kinetostat")
+    assert start_command() == (sys.executable, "-P", "-m", "kinetostat")
 
 
 @pytest.mark.parametrize("file", sorted(FILES))
@@ -309,6 +309,6 @@ def test_windows_registers_all_or_nothing(registry, capsys):
 
 def test_windows_starts_it_without_a_console(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python.exe"))
-    assert starting_command(windowed=True)[0] == str(tmp_path / "python.exe")
+    assert start_command(windowed=True)[0] == str(tmp_path / "python.exe")
     (tmp_path / "pythonw.exe").touch()
-    assert starting_command(windowed=True)[0] == str(tmp_path / "pythonw.exe")
+    assert start_command(windowed=True)[0] == str(tmp_path / "pythonw.exe")

@@ -10,7 +10,7 @@ import scipy.signal
 
 import kinetostat as ks
 from core.control.feedback import lqr
-from core.control.linear_system import LinearSystem, transmission_zeros
+from core.control.linear_system import LinearSystem, invariant_zeros
 from core.errors import FileError, ModelError
 from tests.control.machines import cart_pole, mass_chain
 
@@ -38,7 +38,7 @@ def test_at_a_zero_the_rank_of_the_system_falls(shape):
         A[0, 1:] = 0.0
         C[:, 0] = 0.0 if outputs > inputs else C[:, 0]
         A[1:, 0] = 0.0 if outputs > inputs else A[1:, 0]
-    zeros = transmission_zeros(A, B, C, np.zeros((outputs, inputs)))
+    zeros = invariant_zeros(A, B, C, np.zeros((outputs, inputs)))
     assert len(zeros) >= 1
     for zero in zeros:
         pencil = np.block([[A - zero * np.eye(n), B], [C, np.zeros((outputs, inputs))]])
@@ -50,7 +50,7 @@ def test_zeros_of_a_system_that_lets_its_input_through_are_poles_of_its_inverse(
     rng = np.random.default_rng(5)
     A, B, C, D = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=(2, 4)), np.diag([1.0, 2.0])
     expected = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
-    np.testing.assert_allclose(np.sort_complex(transmission_zeros(A, B, C, D)), np.sort_complex(expected), rtol=1e-8)
+    np.testing.assert_allclose(np.sort_complex(invariant_zeros(A, B, C, D)), np.sort_complex(expected), rtol=1e-8)
 
 
 def test_responses_equal_those_of_scipy():

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.design.atlas import Atlas, atlas_of, swept_of
+from core.design.atlas import Atlas, atlas_of, swept_point_of
 from core.design.path_synthesis import drawn_curve, synthesise
 from core.design.target_curves import Target, from_csv, from_svg, target
 from core.design.topologies import DRIVEN, POINT, TOPOLOGIES
@@ -31,7 +31,7 @@ def drawn(linkage, theta):
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
 def test_slopes_of_a_swept_point_are_exact(name):
-    swept = swept_of(TOPOLOGIES[name])
+    swept = swept_point_of(TOPOLOGIES[name])
     mech, rng = swept.mech, np.random.default_rng(1)
     atlas = Atlas(TOPOLOGIES[name], members=3, seed=5)
     shapes, start, _, _ = atlas._made()

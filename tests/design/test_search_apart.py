@@ -14,9 +14,9 @@ import pytest
 from core import kinds
 from core.apart import work_process
 from core.apart.work_process import WorkProcess
-from core.design.curve_apart import linkages_apart
+from core.design.curve_apart import search_linkages_in_subprocess
 from core.design.path_synthesis import best_of, synthesise
-from core.design.search_apart import design_apart
+from core.design.search_apart import optimise_in_subprocess
 from core.design.search_tasks import CurveTask
 from core.design.target_curves import target
 from core.design.topologies import TOPOLOGIES
@@ -130,10 +130,10 @@ def test_numbers_are_those_of_a_search_here_to_the_last_bit(cases):
 
 @signals
 def test_a_start_over_which_the_process_crashes_is_a_row_and_the_others_go_on(four_bar, process):
-    whole = {row.number: row for row in design_apart(process, four_bar, high(), 4, seed=7).designed.table}
+    whole = {row.number: row for row in optimise_in_subprocess(process, four_bar, high(), 4, seed=7).designed.table}
     heard = []
     watch, done = once(1, lambda: os.kill(process.id, signal.SIGSEGV))
-    found = design_apart(process, four_bar, high(), 4, seed=7, watch=watch, lost=heard.append)
+    found = optimise_in_subprocess(process, four_bar, high(), 4, seed=7, watch=watch, lost=heard.append)
     rows = {row.number: row for row in found.designed.table}
     assert set(rows) == {0, 1, 2, 3}
     assert rows[1].message == "The solver ended unexpectedly (signal 11)."
@@ -151,7 +151,7 @@ def test_a_process_that_hangs_is_ended_and_its_start_a_row(four_bar, process, sk
         skipped[0] = 1.5 * process.silence
 
     watch, _ = once(0, hang)
-    found = design_apart(process, four_bar, high(), 2, watch=watch)
+    found = optimise_in_subprocess(process, four_bar, high(), 2, watch=watch)
     rows = {row.number: row for row in found.designed.table}
     assert rows[0].message == "The solver did not answer for 60 s and was ended."
     assert rows[1].state == "found"
@@ -168,14 +168,14 @@ def test_stop_keeps_the_best_soon_also_of_a_process_that_hangs(four_bar, process
         at.append(time.monotonic())
 
     watch, done = once(2, stop)
-    found = design_apart(process, four_bar, high(), 1000, watch=watch, cancelled=lambda: bool(at))
+    found = optimise_in_subprocess(process, four_bar, high(), 1000, watch=watch, cancelled=lambda: bool(at))
     assert time.monotonic() - at[0] < HEARD
     rows = {row.number: row for row in found.designed.table}
     assert set(rows) == {0, 1, 2}
     assert rows[2].state == "stopped"
     assert rows[2].value <= done[0].value
     assert not found.lost
-    again = design_apart(process, four_bar, high(), 1)  # what follows is not stopped
+    again = optimise_in_subprocess(process, four_bar, high(), 1)  # what follows is not stopped
     assert again.designed.best.state == "found"
 
 
@@ -192,7 +192,7 @@ def test_a_paused_search_does_nothing_until_it_goes_on(four_bar, process, skippe
             skipped[0] = 1.5 * process.silence
         return False
 
-    found = design_apart(process, four_bar, high(), 2, watch=heard.append, cancelled=asked, paused=waits)
+    found = optimise_in_subprocess(process, four_bar, high(), 2, watch=heard.append, cancelled=asked, paused=waits)
     assert skipped[0]
     assert not found.lost
     assert np.isfinite(found.designed.best.value)
@@ -206,13 +206,13 @@ def test_processes_that_end_before_a_search_is_prepared_are_said(four_bar, proce
         return False
 
     with pytest.raises(SimulationError, match="could not be prepared: The solver ended unexpectedly .signal 11"):
-        design_apart(process, four_bar, high(), 3, cancelled=crash)
-    assert design_apart(process, four_bar, high(), 1).designed.best.state == "found"
+        optimise_in_subprocess(process, four_bar, high(), 3, cancelled=crash)
+    assert optimise_in_subprocess(process, four_bar, high(), 1).designed.best.state == "found"
 
 
 def test_what_makes_no_sense_is_refused_as_here(four_bar, process):
     with pytest.raises(ExpressionError, match="coupler_point"):
-        design_apart(process, four_bar, high("rms(couplr_point.position.z)"), 3)
+        optimise_in_subprocess(process, four_bar, high("rms(couplr_point.position.z)"), 3)
 
 
 def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_searched_here(own_kinds):
@@ -225,7 +225,7 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
         register(kind)
         model = loads(PENDULUM.replace("kind: revolute", f"kind: {kind.name}"))
         aim = Aim(name="low", vary=(DesignVariable(parameter="k"),), minimise="(k - 2)^2")
-        return design_apart(process, model, aim, 1).designed.best.parameters["k"]
+        return optimise_in_subprocess(process, model, aim, 1).designed.best.parameters["k"]
 
     assert found(Local) == pytest.approx(2.0, abs=1e-5)
     assert process.id is None
@@ -278,7 +278,7 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
         if now.best is not None:
             os.kill(process.id, signal.SIGSEGV)
 
-    found = linkages_apart(process, CurveTask(wanted, "slider_crank", 4), watch=watch)
+    found = search_linkages_in_subprocess(process, CurveTask(wanted, "slider_crank", 4), watch=watch)
     assert found.lost == "The solver ended unexpectedly (signal 11)."
     assert found.found == (heard[-1].best,)
     assert np.isfinite(found.found[0].curve()).all()
@@ -288,7 +288,7 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
         return False
 
     with pytest.raises(SimulationError, match="No linkage was found: The solver ended unexpectedly .signal 11"):
-        linkages_apart(process, CurveTask(wanted, "slider_crank", 4), cancelled=crash)
+        search_linkages_in_subprocess(process, CurveTask(wanted, "slider_crank", 4), cancelled=crash)
 
 
 @signals
@@ -307,7 +307,7 @@ def test_after_a_crash_over_one_kind_of_linkage_the_others_are_tried(process):
         if now.topology == "slider_crank":
             os.kill(process.id, signal.SIGSEGV)
 
-    found = linkages_apart(process, CurveTask(wanted, "auto", 50), watch=watch)
+    found = search_linkages_in_subprocess(process, CurveTask(wanted, "auto", 50), watch=watch)
     assert found.lost == "Slider-crank: the solver ended unexpectedly (signal 11)."
     assert list(dict.fromkeys(now.topology for now in heard)) == list(TOPOLOGIES)
     crashed = [now for now in heard if now.topology == "slider_crank"][-1]
@@ -332,7 +332,7 @@ def test_a_crash_over_every_kind_of_linkage_is_said(process):
         return False
 
     with pytest.raises(SimulationError, match=r"No linkage was found: Four-bar.*signal 11.*Stephenson's.*signal 11"):
-        linkages_apart(process, CurveTask(wanted, "auto", 4), cancelled=crash)
+        search_linkages_in_subprocess(process, CurveTask(wanted, "auto", 4), cancelled=crash)
 
 
 @signals

@@ -8,7 +8,7 @@ from app.widgets.fields.field_editor import Context
 from app.widgets.quantities.quantity_text import SIUnits
 from core.files import load
 from core.mechanism import Mechanism
-from core.model.dimensions import dimension_of, owned
+from core.model.dimensions import dimension_of, nested_with_owners
 from core.model.fields import ScalarKind, VectorKind, fields_of
 from core.model.units.compound_units import compound
 from core.model.units.units import DERIVED, SI, display
@@ -49,7 +49,7 @@ def powers(dimension, radians=True):
 def numbers_of(model):
     """(owners, field, index, dimension) of all numbers in the fields of a model's elements."""
     for element in [model.world, *(element for _, element in model.elements())]:
-        for owners, which in owned(element):
+        for owners, which in nested_with_owners(element):
             for field in fields_of(type(owners[-1])):
                 if isinstance(field.kind, VectorKind):
                     for index in range(len(getattr(owners[-1], field.name))):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from core.files import load
-from core.files.contents import contents_of
+from core.files.contents import content_fingerprints
 from core.files.meshes.meshes import load_mesh
 from core.files.regular_file import fingerprint
 from core.mechanism import Mechanism
@@ -74,6 +74,6 @@ def test_a_file_of_the_same_size_and_time_is_another_one_if_it_is_young(tmp_path
 def test_what_the_motion_depends_on_is_in_the_key(tmp_path):
     (tmp_path / "m.kst").write_text(NATIVE)
     model = load(tmp_path / "m.kst")
-    assert contents_of(model) == ("",)
+    assert content_fingerprints(model) == ("",)
     write_tetrahedron(tmp_path / "part.stl", 0.1)
-    assert contents_of(model) == (fingerprint(tmp_path / "part.stl"),)
+    assert content_fingerprints(model) == (fingerprint(tmp_path / "part.stl"),)

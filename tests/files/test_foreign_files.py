@@ -15,7 +15,7 @@ from core.errors import FileError, KinetostatError
 from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
 from core.files.formats import reading_of
 from core.files.regular_file import ANIMATION, text_content_of
-from core.files.source import append_whole, source_of_file, source_of_text, write_whole
+from core.files.source import append_atomically, source_of_file, source_of_text, write_whole
 from core.functions.subjects.torque_file import read_torque_file
 from core.mechanism import Mechanism
 from core.model import Driver
@@ -112,7 +112,7 @@ def test_only_regular_files_are_replaced(odd_places):
     pipe = odd_places[0]
     for place in (pipe, "/dev/null"):
         assert isinstance(outcome(write_whole, place, b"x"), FileError)
-        assert isinstance(outcome(append_whole, place, "x"), FileError)
+        assert isinstance(outcome(append_atomically, place, "x"), FileError)
     assert not os.path.isfile("/dev/null")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from core.errors import FileError
 from core.files import source
-from core.files.source import append_whole, write_whole
+from core.files.source import append_atomically, write_whole
 
 only_posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of another kind")
 
@@ -88,8 +88,8 @@ def test_an_older_version_is_kept_where_files_have_one_name_only(tmp_path, monke
 
 def test_text_is_added_at_the_end(tmp_path):
     file = tmp_path / "a.txt"
-    append_whole(file, "α\n")
-    append_whole(file, "β\n")
+    append_atomically(file, "α\n")
+    append_atomically(file, "β\n")
     assert file.read_text(encoding="utf-8") == "α\nβ\n"
 
 

@@ -13,10 +13,10 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import kinetostat as ks
-from core.identification.pose_charts import closed, displacements, motions_of
+from core.identification.pose_charts import closed, displacements, independent_motions
 from core.identification.shooting import Shooting
 from core.mobility.constraint_rank import PositionConstraints
-from core.sensitivities.start_changes import independent_speeds
+from core.sensitivities.start_state_derivatives import independent_speeds
 
 LENGTH, ROD, WIDTH, G = 0.8, 0.3, 0.5, 9.81
 ACROSS = 0.02
@@ -135,7 +135,7 @@ def test_a_pose_by_displacements_closes_the_loops_and_has_them():
     q = closed(mech, base, along, values, base, None, 0.0)
     np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-11)
     np.testing.assert_allclose(displacements(mech, base, q)[along], values, atol=1e-12)
-    B = motions_of(constraints, q, along)
+    B = independent_motions(constraints, q, along)
     np.testing.assert_allclose(mech.constraint_jacobian(q) @ B, 0.0, atol=1e-12)
     np.testing.assert_allclose(B[along], np.eye(len(along)), atol=0.0)
 

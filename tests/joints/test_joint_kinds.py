@@ -156,7 +156,7 @@ def test_angles_are_counted_by_those_that_say_so(kind):
             further = q.copy()
             further[k] += 2.0 * math.pi
             measured = float(law.measure(law.pose(numbers(further))).values[k])
-            assert measured == pytest.approx(q[k] if kind.is_wound(k) else further[k], abs=1e-9)
+            assert measured == pytest.approx(q[k] if kind.wraps_around(k) else further[k], abs=1e-9)
 
 
 def motion_of(part, q):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.mechanism import Mechanism
-from core.mobility.bifurcation import branch_at, branches_through
+from core.mobility.bifurcation import branch_at, branches_meeting_at
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Constraint, Frame, Model, Pose
 from tests.mobility import overconstrained as machines
@@ -122,7 +122,7 @@ def test_each_way_leads_back_along_its_tangent():
     mech = platform(points(6))
     constraints = PositionConstraints(mech.compiled)
     start = at(mech)
-    shifting, screwing = branches_through(constraints, start)
+    shifting, screwing = branches_meeting_at(constraints, start)
     assert (shifting.kind, screwing.kind) == ((2, 1), (1, 2))
     np.testing.assert_allclose(shifting.direction[:3], 0.0, atol=1e-6)
     np.testing.assert_allclose(np.abs(screwing.direction), [0, 0, 1, 0, 0, 0], atol=0.02)

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.loop_machines import four_bars, in_a_line, separate_four_bars
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
-from core.mobility.onward import Form, spaces_onward
+from core.mobility.onward import Form, second_order_tangent_spaces
 from core.numerics.rank import echelon
 from tests.mobility import overconstrained as machines
 from tests.walks import slow
@@ -70,7 +70,7 @@ def test_sparse_forms_say_what_dense_ones_say(monkeypatch):
     for sparse in (False, True):
         monkeypatch.setattr(type(mech.compiled), "sparse", sparse)
         constraints = PositionConstraints(Mechanism(mech.model).compiled, drivers=False)
-        found.append([[each.shape[1] for each in constraints.real_motions(pose)] for pose in (q, mech.rest())])
+        found.append([[each.shape[1] for each in constraints.finite_motions(pose)] for pose in (q, mech.rest())])
     assert found[0] == found[1] == [[0, 3 * 6], [1, 3 * 6]]
 
 
@@ -118,14 +118,17 @@ def test_forms_that_are_no_products_are_solved():
     """x² + y² = z² and x = y: what is left are two lines, of which Newton's method finds a direction."""
     rng = np.random.default_rng(3)
     cone = Form(np.arange(3), np.diag([1.0, 1.0, -1.0]))
-    (space,) = spaces_onward(3, [cone], 8, rng)
+    (space,) = second_order_tangent_spaces(3, [cone], 8, rng)
     a = space.direction(rng)
     assert abs(cone(a)) < 1e-9
     assert np.linalg.norm(a) == pytest.approx(1.0)
     equal = Form(np.arange(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    found = {tuple(np.round(np.abs(space.direction(rng)), 6)) for space in spaces_onward(3, [cone, equal], 8, rng)}
+    found = {
+        tuple(np.round(np.abs(space.direction(rng)), 6))
+        for space in second_order_tangent_spaces(3, [cone, equal], 8, rng)
+    }
     assert found == {(0.5, 0.5, round(0.5**0.5, 6))}
-    assert spaces_onward(2, [Form(np.arange(2), np.eye(2))], 8, rng) == []
+    assert second_order_tangent_spaces(2, [Form(np.arange(2), np.eye(2))], 8, rng) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -24,8 +24,8 @@ from core.spatial.inertia import Inertia, Symmetric3, about_center, split
 from core.spatial.scalar import Scalar, times, total
 from core.spatial.vector import ZERO
 from viz.drawlist.draw_list import items
-from viz.drawlist.landmarks import landmarks
 from viz.drawlist.shape_forms import shape_geometry
+from viz.drawlist.snap_points import snap_points
 from viz.meshes.meshes import mesh
 
 
@@ -132,7 +132,7 @@ def test_box_and_ball_hold_what_is_drawn(kind: type[Shape]) -> None:
     assert (points <= high + out + 1e-7).all()
     assert points.max(axis=0) == pytest.approx(high, abs=2.0 * out + 0.05 * float(high.max()))
     if kind not in (Arrow, Gearwheel, Egg):  # an egg is drawn as its box
-        assert np.linalg.norm(points, axis=1).max() <= shape.radius_about(float) * 1.005 + (
+        assert np.linalg.norm(points, axis=1).max() <= shape.bounding_radius(float) * 1.005 + (
             out if kind is Coil else 0.0
         )
 
@@ -141,7 +141,7 @@ def test_box_and_ball_hold_what_is_drawn(kind: type[Shape]) -> None:
 def test_points_to_click_lie_in_the_box(kind: type[Shape]) -> None:
     shape = kind()
     low, high = shape.bounds(float)
-    marks = np.array(shape.landmarks(float))
+    marks = np.array(shape.snap_points(float))
     assert [0.0, 0.0, 0.0] in marks.tolist()
     assert len(np.unique(marks, axis=0)) == len(marks)
     assert (marks >= np.array(low) - 1e-12).all()
@@ -150,7 +150,7 @@ def test_points_to_click_lie_in_the_box(kind: type[Shape]) -> None:
 
 def test_ends_are_told_in_the_body() -> None:
     body = Body(name="b", shapes=(Egg(half="h", pose=Pose(position=(1.0, 0.0, 0.0), rotation=(0.0, np.pi / 2, 0.0))),))
-    assert landmarks(body, {"h": 0.3}) == pytest.approx(np.array([[1.0, 0, 0], [1.3, 0, 0], [0.7, 0, 0]]))
+    assert snap_points(body, {"h": 0.3}) == pytest.approx(np.array([[1.0, 0, 0], [1.3, 0, 0], [0.7, 0, 0]]))
 
 
 @every_kind

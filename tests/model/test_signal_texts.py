@@ -4,7 +4,7 @@ import pytest
 
 import kinetostat as ks
 from core.model.edits import edits
-from core.model.signal_texts import Owners, names_in, texts_with, unknown_names
+from core.model.signal_texts import Owners, names_in, text_with_new_names, unknown_names
 
 MODEL = ks.Model(
     parameters=(ks.Parameter(name="k", value=2.0), ks.Parameter(name="deg_", value=1.0)),
@@ -55,7 +55,7 @@ def test_a_name_belongs_to_the_longest_name_it_begins_with(name, owner):
 )
 def test_names_are_found_where_functions_numbers_and_units_are_none(text, names):
     assert names_in(text, OWNERS) == names
-    assert texts_with(text, OWNERS, lambda name: name) == text
+    assert text_with_new_names(text, OWNERS, lambda name: name) == text
 
 
 def test_unknown_are_names_of_no_element():

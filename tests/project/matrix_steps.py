@@ -39,15 +39,15 @@ def window(file: str) -> None:
 
     from kinetostat.app.window import start
 
-    begin_all = start.begin_all
+    begin_services = start.begin_services
     seen: list[str] = []
 
     def begun(shown) -> None:
-        begin_all(shown)
+        begin_services(shown)
         seen.append("first picture")
         QTimer.singleShot(0, lambda: _guarded(lambda: _drag(shown, seen)))
 
-    start.begin_all = begun
+    start.begin_services = begun
     began = time.monotonic()
     code = start.start(file, ["kinetostat"])
     if seen != ["first picture", "drag", "closed"] or code != 0 or time.monotonic() - began > PATIENCE:

@@ -166,9 +166,9 @@ def test_a_kind_that_no_other_process_can_import_is_refused_there_with_the_remed
     class Local(Parabola):
         name = "local"
 
-    assert kinds.for_other_processes([Parabola]) == (Parabola,)
+    assert kinds.kinds_for_other_processes([Parabola]) == (Parabola,)
     with pytest.raises(ks.KinetostatError, match=r"'local' was defined in the console.*into a separate module"):
-        kinds.for_other_processes([Local])
+        kinds.kinds_for_other_processes([Local])
 
 
 def test_families_that_are_not_open_take_no_kinds_of_people() -> None:

@@ -128,7 +128,7 @@ def test_libraries_have_the_names_by_which_they_are_installed():
 
 def test_a_library_that_does_not_load_is_to_be_installed_again():
     error = ImportError("undefined symbol: PyNothing", name="h5py.defs")
-    assert kinetostat.not_loaded(error) == (
+    assert kinetostat.import_error_message(error) == (
         f"The library h5py cannot be loaded: undefined symbol: PyNothing. Install it again: {sys.executable} -m pip "
         "install --force-reinstall h5py"
     )

@@ -51,7 +51,7 @@ def drawn(context, q, name):
     """World ← item (4, 4) of an item of the draw list, and its form."""
     poses = dict(zip(context.mech.frame_names, context.mech.poses(q, p=context.p), strict=True))
     item = next(item for item in items(context.model, context.p, layers=False) if item.id == name)
-    if item.is_stiff:
+    if item.moves_rigidly:
         return poses[item.frame] @ matrix(item.placement), item.geometry
     return Spans([item]).poses(poses)[0], item.geometry
 

@@ -56,7 +56,7 @@ def test_accelerations_and_their_derivatives_are_those_of_the_rank_revealing_way
     for way in (RANK_REVEALING, CHOLESKY):
         equations = CompiledEquations(mech, u, mech.parameter_values(), y, closed_forms=False, slopes=True)
         if way == CHOLESKY:
-            equations.hold_by_cholesky()
+            equations.use_cholesky()
             assert equations.system.products
         both.append(rates(equations, y))
     for found, expected in zip(both[1], both[0], strict=True):

@@ -117,10 +117,10 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_comput
 
 
 def test_a_kind_whose_module_is_not_there_is_said(own_kinds):
-    from core.files.sent_model import register_packed
+    from core.files.sent_model import register_packed_kinds
 
     with pytest.raises(ks.ModelError, match="cannot be imported.*no_such_module.*Install its module"):
-        register_packed(b"\x80\x04cno_such_module\nKind\n.")
+        register_packed_kinds(b"\x80\x04cno_such_module\nKind\n.")
 
 
 def test_poses_of_the_planar_arm_have_its_manipulability():

@@ -11,7 +11,7 @@ import pytest
 
 import resources
 from core.closed_forms.order import solved
-from core.closed_forms.wording import steps_of
+from core.closed_forms.wording import solution_steps
 from core.errors import ModelError
 from core.files import load
 from core.mechanism import Mechanism
@@ -75,7 +75,7 @@ def test_symbols_equal_the_kernel_or_a_reason_is_given(name):
             linkage(model)
         return
     mech = Mechanism(model)
-    iterated = [step.joints for step in steps_of(topology, solved(topology)) if step.kind == "iteration"]
+    iterated = [step.joints for step in solution_steps(topology, solved(topology)) if step.kind == "iteration"]
     if iterated or mech.nq != mech.nv:
         with pytest.raises(ModelError, match="'"):
             linkage(model)

@@ -57,7 +57,7 @@ class Item:
     layer: g.Point = (0.0, 0.0, 0.0)
 
     @property
-    def is_stiff(self) -> bool:
+    def moves_rigidly(self) -> bool:
         """True if the item moves rigidly with its frame."""
         return self.until is None and self.axes is None
 

@@ -251,7 +251,7 @@ class Layers:
         if offset is not None:
             moved = _moved(item.placement, offset)
             x, y, z = offset.tolist()
-            item = replace(item, placement=moved, layer=(x, y, z) if item.is_stiff else (0.0, 0.0, 0.0))
+            item = replace(item, placement=moved, layer=(x, y, z) if item.moves_rigidly else (0.0, 0.0, 0.0))
         if far is not None and isinstance(item.until, Span):
             item = replace(item, until=replace(item.until, placement=_moved(item.until.placement, far)))
         return item

@@ -10,7 +10,7 @@ from fractions import Fraction
 from core.apart.talk import Line, Progress, Task
 from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError
-from core.files.sent_model import packed_kinds, register_packed
+from core.files.sent_model import pack_kinds, register_packed_kinds
 from core.later import dataclass
 from viz.film.film import Footage, shoot
 from viz.look import LookName
@@ -33,7 +33,7 @@ class FilmTask(Task):
     patience: float = ENDING
 
     def done(self, line: Line) -> int:
-        register_packed(self.kinds)
+        register_packed_kinds(self.kinds)
         footage: Footage = pickle.loads(self.footage)
         try:
             return shoot(
@@ -66,7 +66,7 @@ def film(
     Raises KindError if the machine has kinds of people that another process cannot import.
     """
     place = os.path.abspath(path)
-    task = FilmTask(packed_kinds(footage.model), pickle.dumps(footage), place, fps, size, look)
+    task = FilmTask(pack_kinds(footage.model), pickle.dumps(footage), place, fps, size, look)
     process = WorkProcess()
     try:
         found = process.ask(

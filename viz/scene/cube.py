@@ -44,7 +44,7 @@ _AXES = g.Triad(1.55, heads=True)
 Direction = tuple[int, int, int]
 
 
-def shown_in(width: float, height: float) -> bool:
+def has_room_for_cube(width: float, height: float) -> bool:
     """Return True if a picture of this size, in the user's pixels, has room for the cube."""
     return width > 3 * SIDE and height > 2 * SIDE
 
@@ -80,7 +80,7 @@ class Cube:
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
         """Turn the cube with the view, at a constant size in pixels."""
         side, margin = round(SIDE * pixel_ratio), round(MARGIN * pixel_ratio)
-        self.visible = visible and shown_in(size[0] / pixel_ratio, size[1] / pixel_ratio)
+        self.visible = visible and has_room_for_cube(size[0] / pixel_ratio, size[1] / pixel_ratio)
         self.renderer.SetDraw(self.visible)
         self._corner = (size[0] - margin - side, margin, side)
         left, top, _ = self._corner

@@ -286,8 +286,8 @@ class Figures:
         return self.front if item.role in IN_FRONT else self.renderer
 
     def _arrange(self) -> None:
-        self._stiff = [figure for figure in self.table.values() if figure.item.is_stiff]
-        self._stretched = [figure for figure in self.table.values() if not figure.item.is_stiff]
+        self._stiff = [figure for figure in self.table.values() if figure.item.moves_rigidly]
+        self._stretched = [figure for figure in self.table.values() if not figure.item.moves_rigidly]
         self._spans = Spans([figure.item for figure in self._stretched])
         self._places = np.array([figure.place for figure in self._stiff]).reshape(-1, 4, 4)
 
@@ -331,6 +331,6 @@ def _can_keep_actor(figure: Figure, item: Item) -> bool:
     return figure.item.geometry == item.geometry and figure.item.role == item.role
 
 
-def ghostly(item: Item, opacity: float) -> Item:
+def transparent_copy(item: Item, opacity: float) -> Item:
     """Return a transparent copy of the item."""
     return replace(item, opacity=opacity * item.opacity, ref=None)

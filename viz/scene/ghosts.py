@@ -12,7 +12,7 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer
 from viz.drawlist.draw_list import Item, items
 from viz.drawlist.spans import Spans
 from viz.look import Look
-from viz.scene.figures import Figure, Poses, ghostly
+from viz.scene.figures import Figure, Poses, transparent_copy
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -30,7 +30,7 @@ class _Copy:
     ) -> None:
         self.renderer, self.drawn, self.names, self.opacity = renderer, drawn, names, opacity
         shown = (item for item in drawn if item.shown and item.role in ROLES and item.frame in names)
-        self.figures = [Figure(ghostly(item, opacity), look) for item in shown]
+        self.figures = [Figure(transparent_copy(item, opacity), look) for item in shown]
         self.spans = Spans([figure.item for figure in self.figures])
         self._array: ArrayLike | None = None
         for figure in self.figures:

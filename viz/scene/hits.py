@@ -35,7 +35,7 @@ class Hit:
     pose: Array | None = None
 
 
-def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
+def pick_handle(ray: Ray, handles: Handles) -> Hit | None:
     """Return the handle hit by a line of sight."""
     held = handles.pick(ray)
     if held is None:
@@ -44,7 +44,7 @@ def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
     return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
 
 
-def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
+def pick_figure(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
     """Return the first element hit by a line of sight, in the first layer with a hit."""
     for layer in _layers(figures):
         found = nearest(ray, (Target(figure.item.geometry, figure.pose, figure) for figure in layer))

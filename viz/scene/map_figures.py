@@ -23,7 +23,7 @@ LIFT = 2e-3
 """Offset of squares behind the borders, relative to a cell."""
 
 
-class MapGlyph(NamedTuple):
+class MapPicture(NamedTuple):
     """Map to display. points (n, 3) m; values (n,); low, high : ends of the scale; size : of cells, m; axes (2, 3) of
     the plane of the map, None in space; filled : cells (i, j, k) inside the surface, with the corner of the first;
     borders (m, 2, 3) m; the points are in the order of the filled cells; solid : filled cells and the enclosed gaps,
@@ -49,14 +49,14 @@ class MapFigures:
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self._renderer, self._look = renderer, look
-        self._glyph: MapGlyph | None = None
+        self._glyph: MapPicture | None = None
         self._form: Form = "points"
         self._places, self._borders = _actor(), _actor()
         self.pixel_ratio = 1.0
         for actor in (self._places, self._borders):
             actor.SetVisibility(False)
 
-    def show(self, glyph: MapGlyph | None, form: Form = "points") -> None:
+    def show(self, glyph: MapPicture | None, form: Form = "points") -> None:
         """Show a map, or none."""
         self._glyph, self._form = glyph, form
         for actor in (self._places, self._borders) if glyph is not None else ():
@@ -85,7 +85,7 @@ class MapFigures:
             self._borders.GetProperty().SetLineWidth(2.2 * self.pixel_ratio)
             self._borders.GetProperty().SetLighting(False)
 
-    def _data(self, glyph: MapGlyph) -> vtkPolyData:
+    def _data(self, glyph: MapPicture) -> vtkPolyData:
         shades = self._point_colours(glyph)
         if self._form == "points":
             found = vtkPolyData()
@@ -96,7 +96,7 @@ class MapFigures:
         faces = np.arange(4 * len(corners)).reshape(-1, 4)
         return coloured(surface(corners.reshape(-1, 3), faces), np.repeat(shades[owner], 4, axis=0))
 
-    def _point_colours(self, glyph: MapGlyph) -> Array:
+    def _point_colours(self, glyph: MapPicture) -> Array:
         """Return the colours (n, 3) of the points."""
         if glyph.plain:
             return np.tile(self._look.colour("ellipsoid"), (len(glyph.points), 1))
@@ -113,7 +113,7 @@ class MapFigures:
         return [actor for actor in (self._places, self._borders) if actor.GetVisibility()]
 
 
-def _squares(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
+def _squares(glyph: MapPicture) -> tuple[Array, NDArray[np.intp]]:
     """Return corners (n, 4, 3) of the squares of filled cells, and the point index of each."""
     assert glyph.axes is not None
     first, second = glyph.axes
@@ -125,7 +125,7 @@ def _squares(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
     return corners, np.arange(len(middles))
 
 
-def _faces(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
+def _faces(glyph: MapPicture) -> tuple[Array, NDArray[np.intp]]:
     """Return corners (n, 4, 3) of the faces between filled and empty cells, and the point index of each."""
     number = np.cumsum(glyph.filled.ravel()).reshape(glyph.filled.shape) - 1
     corners, owners = [], []

@@ -42,7 +42,7 @@ def draw_list(
     return items(model, p, layers, meeting)
 
 
-def prepare_movement(model: Model) -> None:
+def prepare_motion_meshes(model: Model) -> None:
     """Prepare picking in a model, and simplified versions of its large meshes for motion."""
     found = items(model)
     for form in {item.geometry for item in found}:

@@ -19,7 +19,7 @@ MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 500_000
 is enlarged; above both, the third limits the pixels."""
 
 
-def drawn_by(window: vtkRenderWindow) -> str:
+def renderer_name_of(window: vtkRenderWindow) -> str:
     """Return the OpenGL renderer's name, after a first render; "" if unknown."""
     for line in window.ReportCapabilities().splitlines():
         if "renderer string" in line.lower():
@@ -27,7 +27,7 @@ def drawn_by(window: vtkRenderWindow) -> str:
     return ""
 
 
-def quality_for(renderer_name: str) -> Quality:
+def quality_of_renderer(renderer_name: str) -> Quality:
     """Return the quality for a renderer of this name; plain for an unknown one."""
     name = renderer_name.lower()
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"

@@ -32,7 +32,7 @@ from viz.scene.display import Display
 from viz.scene.figures import WORDS, Figure, Figures, Poses
 from viz.scene.handles import Handles
 from viz.scene.highlight import Outline
-from viz.scene.hits import Hit, figure_hit, handle_hit
+from viz.scene.hits import Hit, pick_figure, pick_handle
 from viz.scene.labels import Labels
 from viz.scene.map_figures import MapFigures
 from viz.scene.mark_figures import MarkFigures
@@ -170,7 +170,7 @@ class Scene:
                 self._rebuild_draw_list()
                 self._after_change()
 
-    def dim_all_but(self, bodies: Set[str] | None) -> None:
+    def dim_except(self, bodies: Set[str] | None) -> None:
         """Dim all parts except those of these bodies and frames, and of the world; None: dim nothing."""
         if bodies != self._clear:
             self._clear = bodies
@@ -285,10 +285,10 @@ class Scene:
 
     def _highlight(self) -> None:
         chosen = self._figures_of(self._selected)
-        spoken_of = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
+        pointed_out_refs = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
         self._outlines["accent"].show(chosen, self.palette.colour("accent"))
-        self._outlines["dragged"].show(spoken_of, self.palette.colour("dragged"))
+        self._outlines["dragged"].show(pointed_out_refs, self.palette.colour("dragged"))
         self._outlines["hover"].show(touched, self.palette.colour("hover"))
 
     def _carried(self, ref: Ref) -> list[Figure]:
@@ -312,7 +312,7 @@ class Scene:
     def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
         """Return the handle, body, joint or frame under a pixel; `handles` False ignores handles."""
         ray = self.ray(x, y)
-        return (handle_hit(ray, self.handles) if handles else None) or figure_hit(ray, self.figures.table.values())
+        return (pick_handle(ray, self.handles) if handles else None) or pick_figure(ray, self.figures.table.values())
 
     def ray(self, x: float, y: float) -> Ray:
         """Return the line of sight through a pixel."""
@@ -410,7 +410,7 @@ class Scene:
         quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()
         if self._fineness is None:
-            self._fineness = quality.quality_for(quality.drawn_by(self.window))
+            self._fineness = quality.quality_of_renderer(quality.renderer_name_of(self.window))
             self._refine()
             if self._fineness == "fine":
                 self.window.Render()

@@ -97,7 +97,7 @@ def content_of(kept: Kept) -> dict[str, Any]:
     return {"kinetostat session": VERSION, "runs": rows, "current": kept.current, "time": kept.time, **kept.sections}
 
 
-def free_names(folder: Path, taken: Iterable[str]) -> Iterable[str]:
+def unused_file_names(folder: Path, taken: Iterable[str]) -> Iterable[str]:
     """Yield names for further runs that no present, former or listed file uses."""
     used = {*taken, *(place.name for place in (*folder.glob("*.h5"), *(folder / TRASH).glob("*.h5")))}
     return (name for k in itertools.count(1) if (name := f"{k:03d}.h5") not in used)

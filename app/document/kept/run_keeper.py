@@ -39,7 +39,7 @@ LOOK = 100
 """Milliseconds between two checks for news of the writing thread."""
 
 
-class Shelved(NamedTuple):
+class SavedRun(NamedTuple):
     """A run saved in the companion folder: the record, its properties when saved, and the version of its samples."""
 
     record: Record
@@ -48,13 +48,13 @@ class Shelved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shelf:
+class CompanionState:
     """The content of the document's companion folder as known to this window: rows by file, and the runs that
     are open."""
 
     folder: Path | None = None
     rows: Mapping[str, KeptRun] = field(default_factory=dict)
-    open: Mapping[str, Shelved] = field(default_factory=dict)
+    open: Mapping[str, SavedRun] = field(default_factory=dict)
 
     def file_of(self, record: Record) -> str:
         """Return the file of a run; "" if it is not in the companion folder."""
@@ -72,7 +72,7 @@ class RunKeeper(QObject):
         self._said: set[str] = set()
         self.store = RunStore(folder, self._failed)
         self._document = session.document
-        self._shelf = Shelf()
+        self._shelf = CompanionState()
         self._adding = False
         self.reading: Job | None = None
         self._timer = QTimer(self, interval=LOOK)
@@ -102,7 +102,7 @@ class RunKeeper(QObject):
         self._settings.remember(KEEP, keeps)
 
     @property
-    def unkept(self) -> tuple[Record, ...]:
+    def unsaved_runs(self) -> tuple[Record, ...]:
         """Runs that would be lost, entirely or in part, with the document; none if the user chose not to save runs."""
         if self.keeps == "never":
             return ()
@@ -124,7 +124,7 @@ class RunKeeper(QObject):
     @property
     def size(self) -> int:
         """Bytes of all runs that are not saved yet."""
-        return sum(map(size_of, self.unkept))
+        return sum(map(size_of, self.unsaved_runs))
 
     def _records(self) -> tuple[Record, ...]:
         return tuple(record for record in self._session.runs.items if not record.faint)
@@ -172,7 +172,7 @@ class RunKeeper(QObject):
         leave : runs that stay on disk as they are there, or are not; restore : those that were deleted stay there, too
         """
         folder, shelf = companion.folder_of(document), self._shelf
-        shelf = shelf if shelf.folder == folder else Shelf(folder)
+        shelf = shelf if shelf.folder == folder else CompanionState(folder)
         records = tuple(r for r in self._records() if not r.growing and r not in leave)
         if self.keeps == "never" or not (records or folder.is_dir()):
             return
@@ -180,14 +180,14 @@ class RunKeeper(QObject):
             set(self.deleted) if restore else set()
         )
         stay = {name: row for name, row in shelf.rows.items() if name not in shelf.open or name in left}
-        free = iter(companion.free_names(folder, shelf.rows))
+        free = iter(companion.unused_file_names(folder, shelf.rows))
         names = {record: shelf.file_of(record) or next(free) for record in records}
         work = _CompanionUpdate(self, folder, self._kept_list(names, sections, tuple(stay.values())), names, shelf)
         self.store.worker.do(work.attempt)
         if not self._timer.isActive():
             self._timer.start()
 
-    def written(self, document: int, shelf: Shelf) -> None:
+    def written(self, document: int, shelf: CompanionState) -> None:
         """Take over the new content of the document's companion folder (in the window's thread)."""
         if document == self._session.document:
             self._shelf = shelf
@@ -241,7 +241,7 @@ class RunKeeper(QObject):
         if self._document == self._session.document:
             return
         self._document = self._session.document
-        self._shelf = Shelf()
+        self._shelf = CompanionState()
         if self.reading is not None:
             self.reading.cancel()
         self.store.forget()
@@ -256,7 +256,7 @@ class RunKeeper(QObject):
         """
         home = companion.folder_of(document) if document is not None else None
         if home == folder:
-            self._shelf = Shelf(folder, {run.file: run for run in kept.runs})
+            self._shelf = CompanionState(folder, {run.file: run for run in kept.runs})
         if not kept.runs:
             if then is not None:
                 then(True)
@@ -304,8 +304,8 @@ class RunKeeper(QObject):
         rows = {run.file: run for run in kept.runs if home == folder}
         rows |= {Path(run.file).name: run for run in kept.runs if Path(run.file).name in there}
         if home is not None:
-            shelved = {name: Shelved(record, record.facts, record.version) for name, record in there.items()}
-            self._shelf = Shelf(home, rows, shelved)
+            shelved = {name: SavedRun(record, record.facts, record.version) for name, record in there.items()}
+            self._shelf = CompanionState(home, rows, shelved)
         self._session.runs.changed.emit()
         if failed:
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
@@ -333,14 +333,16 @@ class RunKeeper(QObject):
 class _CompanionUpdate:
     """One update of a companion folder: prepared in the window's thread, written in the store's thread."""
 
-    def __init__(self, keeper: RunKeeper, folder: Path, kept: Kept, names: Mapping[Record, str], shelf: Shelf) -> None:
+    def __init__(
+        self, keeper: RunKeeper, folder: Path, kept: Kept, names: Mapping[Record, str], shelf: CompanionState
+    ) -> None:
         self._keeper, self._folder, self._kept_list, self._names, self._shelf = keeper, folder, kept, names, shelf
         self._document = keeper.document
         self._runs = {record: (record.run, record.version) for record in names}
-        self._after = Shelf(
+        self._after = CompanionState(
             folder,
             {run.file: run for run in kept.runs},
-            {name: Shelved(r, r.facts, r.version) for r, name in names.items()},
+            {name: SavedRun(r, r.facts, r.version) for r, name in names.items()},
         )
 
     def attempt(self) -> None:

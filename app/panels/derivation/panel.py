@@ -148,10 +148,10 @@ class DerivationPanel(QWidget):
         context = self.context()
         reason = FUNCTIONS["derivation"].unavailable(context)
         if not reason:
-            from core.functions.subjects.robot_formulas import robot_of
+            from core.functions.subjects.robot_formulas import symbolic_robot
 
             try:
-                self.robot = robot_of(context, "", str(self.page.symbols.currentData()), True)
+                self.robot = symbolic_robot(context, "", str(self.page.symbols.currentData()), True)
             except KinetostatError as error:
                 reason = str(error)
         if self.robot is None:
@@ -162,7 +162,7 @@ class DerivationPanel(QWidget):
         self.steps = steps(self.robot)
         self._fill()
         self.scene.measure()
-        self._view.viewpoint.keep_in_view()
+        self._view.viewpoint.move_back_to_fit()
         self._stack.setCurrentIndex(1)
         self.list.setCurrentRow(min(row, len(self.steps) - 1))
         self.list.setFocus()
@@ -268,7 +268,7 @@ class DerivationPanel(QWidget):
         if step is None or self.robot is None:
             return
         from app.viewport.derivation_scene import legend
-        from core.functions.rounding import without_dust
+        from core.functions.rounding import without_rounding_errors
         from core.symbolic.derivation import numbers, values_at
         from core.symbolic.derivation_pictures import picture
 
@@ -281,7 +281,7 @@ class DerivationPanel(QWidget):
         self.scene.show(shown_picture if self._seen else None)
         if self.page.part is not None:
             values = values_at(self.robot, session.q, session.p)
-            shown_numbers = without_dust(numbers(self.robot, step, values))
+            shown_numbers = without_rounding_errors(numbers(self.robot, step, values))
             self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
 
     def _on_pose_changed(self) -> None:

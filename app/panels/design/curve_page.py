@@ -58,12 +58,12 @@ class CurvePage(QWidget):
     _drawn_terms = ""
     """Number of Fourier terms for drawn curves, kept while points are shown that are used as they are."""
 
-    def take_as_is(self) -> None:
+    def use_unsmoothed(self) -> None:
         """Use points that were read or stored without smoothing."""
         self._drawn_terms = self._drawn_terms or self.smooth.text()
         self.smooth.setText("0")
 
-    def take_smoothed(self) -> None:
+    def use_smoothed(self) -> None:
         """Smooth drawn points again, with the number of terms in use before points were taken as they are."""
         self.smooth.setText(self._drawn_terms or self.smooth.text())
         self._forget_drawn_terms()
@@ -93,4 +93,4 @@ class CurvePage(QWidget):
         self.closed.setChecked(aim.closed)
         self.timed.setChecked(aim.timed)
         self.points.clear()
-        self.take_as_is()
+        self.use_unsmoothed()

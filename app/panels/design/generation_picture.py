@@ -28,7 +28,7 @@ class GenerationPicture(QWidget):
         self.wanted, self.found = np.zeros((0, 2)), np.zeros((0, 2))
         self._across = self._up = ""
 
-    def show_wanted(self, rows: Array, across: str, up: str) -> None:
+    def show_desired(self, rows: Array, across: str, up: str) -> None:
         """Show the desired values with the titles of both axes, and remove the achieved ones."""
         self.wanted, self.found = rows, rows[:0]
         self._across, self._up = across, up

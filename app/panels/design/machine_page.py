@@ -25,7 +25,7 @@ from app.plain_text import as_tip
 from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.number_table import NumberColumn, NumberTable
-from app.widgets.options.signal_options import LastName
+from app.widgets.options.signal_options import LastNameCompleter
 from app.widgets.panel_parts import push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import Units, measure_of
 from app.widgets.vary_table import VaryTable
@@ -149,7 +149,7 @@ class MachinePage(QTabWidget):
     def _complete(self) -> None:
         """Set up completion of channel names from their first letter."""
         if self.output.completer() is None:
-            completer = LastName(list(self._names()), self.output)
+            completer = LastNameCompleter(list(self._names()), self.output)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)

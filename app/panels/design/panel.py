@@ -24,11 +24,11 @@ from app.panels.design.search import (
     Better,
     Found,
     curve_work,
-    lost_words,
+    desired_rows,
+    ended_process_text,
     machine_work,
-    shown_rows,
 )
-from app.panels.design.wanted_curve import WantedCurve
+from app.panels.design.wanted_curve import TargetCurve
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -57,7 +57,7 @@ class DesignPanel(QWidget):
         self._session = session
         self._units: Units = settings or SIUnits()
         self._life = Lifetime()
-        self.curve = WantedCurve(
+        self.curve = TargetCurve(
             stage, self._life, self._drop_results, self._refuse, self._on_drawing_begun, self._on_drawn_in_view
         )
         self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
@@ -125,7 +125,7 @@ class DesignPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Start the search's worker process in the background, since a search may follow soon."""
         super().showEvent(event)
-        self.process.begin_beside()
+        self.process.begin_in_background()
         self._show_first()
 
     def _connect_search(self) -> None:
@@ -205,10 +205,10 @@ class DesignPanel(QWidget):
             aim = self.machine_page.aim("design")
         except KinetostatError:
             return
-        rows = shown_rows(aim, self._session.model, self._units)
+        rows = desired_rows(aim, self._session.model, self._units)
         x, y = (self._title_with_unit(name) for name in (aim.coordinate, aim.output))
         u, v = (f"{axis}, {measure_of('length').display(self._units).symbol}" for axis in aim.plane)
-        self.picture.show_wanted(rows, *((u, v) if aim.kind == "motion" else (x, y)))
+        self.picture.show_desired(rows, *((u, v) if aim.kind == "motion" else (x, y)))
 
     def _title_with_unit(self, name: str) -> str:
         symbol = measure_of(dimension_of_signal(self._session.model, name)).display(self._units).symbol
@@ -346,7 +346,7 @@ class DesignPanel(QWidget):
         missed = f" {found.best.conflict}" if found.best.missed else ""
         alike = f" These parameters cannot be distinguished: {', '.join(found.alike)}." if found.alike else ""
         off = " deviation (rms)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
-        lost = f" {lost_words(result.lost[0])}" if result.lost else ""
+        lost = f" {ended_process_text(result.lost[0])}" if result.lost else ""
         more = f" So did {len(result.lost) - 1} more." if len(result.lost) > 1 else ""
         by = f"{self._objective_text(found.best.value)}{off} by {found.solver} ({found.reason})."
         self.note.say(f"{by}{lost}{more}{bounds}{missed}{alike}", "warning" if missed or lost else "done")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QTableWidget
 
-from app.widgets.panel_parts import fixed_cell
+from app.widgets.panel_parts import read_only_cell
 from core.functions.subjects.design import TOPOLOGY_TITLES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
     table.setHorizontalHeaderLabels(heads)
     for k, row in enumerate(rows):
         for column, text in enumerate(row):
-            table.setItem(k, column, fixed_cell(text))
+            table.setItem(k, column, read_only_cell(text))
     table.resizeColumnsToContents()
     if heads:
         table.horizontalHeader().setStretchLastSection(True)

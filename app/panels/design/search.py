@@ -69,7 +69,7 @@ def machine_work(
         return None if rows is None else rows / _factors(aim, model, units)
 
     def work(progress: Any, cancelled: Any) -> Found:
-        from core.design.search_apart import design_apart
+        from core.design.search_apart import optimise_in_subprocess
 
         words = ""
 
@@ -79,13 +79,15 @@ def machine_work(
 
         def lost(row: Start) -> None:
             nonlocal words
-            words = f" {lost_words(row)}"
+            words = f" {ended_process_text(row)}"
 
         def stop() -> bool:
             return asked(cancelled)
 
         try:
-            found = design_apart(process, model, aim, starts, cancelled=stop, paused=paused, watch=watch, lost=lost)
+            found = optimise_in_subprocess(
+                process, model, aim, starts, cancelled=stop, paused=paused, watch=watch, lost=lost
+            )
         except KinetostatError:
             if stop():  # stopped before anything was found
                 raise Cancelled from None
@@ -97,7 +99,7 @@ def machine_work(
     return work
 
 
-def lost_words(row: Start) -> str:
+def ended_process_text(row: Start) -> str:
     """Return a sentence saying that the process ended during a start, and how."""
     return f"Start {row.number + 1}: {row.message}"
 
@@ -109,7 +111,7 @@ def _factors(aim: Aim, model: Model, units: Units) -> Array:
     return np.array([x, length, length, 1.0] if aim.kind == "motion" else [x, y])
 
 
-def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
+def desired_rows(aim: Aim, model: Model, units: Units) -> Array:
     """Return the desired values in display units, shape (n, 2) or (n, 4); rows without a value are left out."""
     values = model.values()
     asked = (
@@ -125,13 +127,13 @@ def curve_work(process: WorkProcess, wanted: Target, topology: str, asked: Asked
     """Return the background work of a linkage search for a curve, run in a subprocess."""
 
     def work(progress: Any, cancelled: Any) -> Curves:
-        from core.design.curve_apart import linkages_apart
+        from core.design.curve_apart import search_linkages_in_subprocess
 
         def stop() -> bool:
             return asked(cancelled)
 
         task = CurveTask(wanted, topology, MOST_LINKAGES)
-        found, lost = linkages_apart(process, task, cancelled=stop, paused=paused, watch=progress.show)
+        found, lost = search_linkages_in_subprocess(process, task, cancelled=stop, paused=paused, watch=progress.show)
         if not found:
             raise Cancelled
         return Curves(found, lost)

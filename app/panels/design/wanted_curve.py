@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KINDS = "Points (*.csv *.txt *.svg)"
 
 
-class WantedCurve:
+class TargetCurve:
     """Target curve shown on the canvas and in the 3-D view. forget() : drops results of the previous curve;
     refused(words) : reports why a curve is not accepted; begun() : called when a curve was drawn in the view;
     drawn(count) : reports the number of points."""
@@ -87,7 +87,7 @@ class WantedCurve:
 
     def _on_drawn(self) -> None:
         self.page.points.clear()
-        self.page.take_smoothed()
+        self.page.use_smoothed()
         self.in_view.forget_plane()
         self._forget()
         self.show(self.canvas.target)
@@ -96,7 +96,7 @@ class WantedCurve:
         """Take a curve from the 3-D view, smoothed as the search will use it."""
         self._begun()
         self.page.points.clear()
-        self.page.take_smoothed()
+        self.page.use_smoothed()
         self.page.closed.setChecked(drawn.closed)
         self._forget()
         self.canvas.show_curves(())
@@ -132,7 +132,7 @@ class WantedCurve:
             self._refused(str(error))
             return
         self.page.closed.setChecked(found.closed)
-        self.page.take_as_is()
+        self.page.use_unsmoothed()
         self._forget()
         self.canvas.show_curves(())
         self.in_view.forget_plane()
@@ -141,7 +141,7 @@ class WantedCurve:
     def clear(self) -> None:
         """Clear the canvas."""
         self.page.points.clear()
-        self.page.take_smoothed()
+        self.page.use_smoothed()
         self.canvas.show_curves(())
         self.in_view.forget_plane()
         self.show(np.zeros((0, 2)))

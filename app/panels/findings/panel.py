@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.mobility import standing_mobility
+from app.document.mobility import mobility_of_session
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
 from app.plain_text import as_tip
@@ -97,7 +97,7 @@ class FindingsPanel(QWidget):
         self.session, self.settings = session, settings
         self.diagnosis = Diagnosis(self)
         self.diagnosis.ready.connect(self.refresh)
-        self.mobility = standing_mobility(session)
+        self.mobility = mobility_of_session(session)
         self.mobility.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
         self.list = self._table()

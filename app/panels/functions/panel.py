@@ -17,7 +17,7 @@ from app.background.slices import slices
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
 from app.panels.functions.form import FunctionForm
-from app.panels.functions.run_function import Growth, work_of
+from app.panels.functions.run_function import GrowingResult, work_of
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -28,7 +28,7 @@ from app.widgets.plain_keys import FieldKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
-from core.mechanism.work_apart import prepare_apart
+from core.mechanism.work_apart import prepare_worker
 from core.robotica.commands import COMMANDS
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class FunctionPanel(QWidget):
         reason = form.function.unavailable(context)
         form.show_reason(reason)
         if form.function.apart and not reason:
-            prepare_apart(self._jobs.process, context.mech)
+            prepare_worker(self._jobs.process, context.mech)
         form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
 
     def _make_form(self, chosen: str) -> PanelForm:
@@ -266,7 +266,7 @@ class FunctionPanel(QWidget):
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(True)
         job.progressed.connect(self._on_progress)
-        growth = Growth(self._session, function, context, options)
+        growth = GrowingResult(self._session, function, context, options)
         job.grown.connect(lambda made: growth.grow(made))
         job.succeeded.connect(lambda result: growth.end(result))
         job.stopped.connect(lambda: growth.stop())

@@ -19,7 +19,7 @@ from core.functions.results import Result, leaves
 from core.functions.space_maps import SpaceMap
 
 
-class Growth:
+class GrowingResult:
     """A result that is shown on one card while it grows."""
 
     def __init__(self, session: Session, function: Function, context: Context, options: dict[str, Any]) -> None:

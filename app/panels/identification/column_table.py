@@ -63,12 +63,12 @@ class ColumnTable(QTableWidget):
 
     def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
         """Show the columns of a trace with their most likely signals."""
-        from core.identification.measured_trace import TIME, guessed_signals, si_unit
+        from core.identification.measured_trace import TIME, guess_signals, si_unit
 
         self._quiet = True
         self._names, self._numbers = tuple(names), numbers
         self.offer(mech)
-        guesses = guessed_signals(mech, names)
+        guesses = guess_signals(mech, names)
         clock = next((k for k, name in enumerate(names) if name.split("[")[0].strip().lower() in TIME), 0)
         self.setRowCount(0)
         self.setRowCount(len(guesses))  # one by one each would lay out all fields above it

@@ -38,7 +38,7 @@ from core.errors import KinetostatError
 from core.functions.context import Context
 from core.functions.subjects.identification import (
     TRACES,
-    excitation_words,
+    excitation_summary,
     identification_verdict,
     run_fit_verdict,
 )
@@ -372,7 +372,7 @@ class IdentificationPanel(QWidget):
                 self.limits.setItem(at, column, QTableWidgetItem(text))
         self.limits.resizeColumnsToContents()
         self._show_sheets(excitation_sheets(found))
-        self.note.say(excitation_words(found), "done")
+        self.note.say(excitation_summary(found), "done")
 
     def show_motion(self) -> None:
         """Add the exciting motion, or the fitted run, to the list of runs."""

@@ -61,7 +61,7 @@ class ResultCard(QFrame):
         super().__init__()
         self.result = result
         self._session, self._answers, self._settings = session, answers, settings
-        self._came = session.document, provenance.machine_words(session.model)
+        self._came = session.document, provenance.machine_description(session.model)
         """The document that was open when the result came, and its machine."""
         self._renewing = False
         self._since = 0.0
@@ -268,8 +268,8 @@ class ResultCard(QFrame):
         asked = self.result.asked
         if asked is None:
             return self._came[1]
-        pose = provenance.pose_words(asked, self._dependencies, self._settings, most)
-        return ", ".join(filter(None, (provenance.machine_words(asked.context.model), pose)))
+        pose = provenance.pose_description(asked, self._dependencies, self._settings, most)
+        return ", ".join(filter(None, (provenance.machine_description(asked.context.model), pose)))
 
     @property
     def gone(self) -> bool:
@@ -309,7 +309,7 @@ class ResultCard(QFrame):
         if not on or asked is None:
             self._answers.leave(self.result.card)
             return
-        options = provenance.asked_again(self.result.function, asked, self._session.model)
+        options = provenance.options_for_repeat(self.result.function, asked, self._session.model)
         self._answers.follow(FUNCTIONS[self.result.function], options, self.result.card)
 
     def _renew(self, changed: Mapping[str, Any] | None = None) -> None:

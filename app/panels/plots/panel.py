@@ -24,7 +24,7 @@ from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting.area import PlotArea
 from app.plotting.channels import plain_number_notes
-from app.plotting.column_work import ColumnWork
+from app.plotting.column_work import BackgroundColumns
 from app.plotting.curves import Curve, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.loading import loading
@@ -57,7 +57,7 @@ class PlotsPanel(QWidget):
         self.sheet = Sheet()
         self.pair: tuple[float, float] | None = None
         self.charts: list[Chart] = []
-        self._work = ColumnWork(self)
+        self._work = BackgroundColumns(self)
         self._series = Series(self._work)
         self._unproved: dict[str, str] = {}
         """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
@@ -309,7 +309,7 @@ class PlotsPanel(QWidget):
         return found
 
     def _curves(self) -> list[list[Curve]]:
-        self._work.take_note()
+        self._work.acknowledge()
         return [curves(plot, self.runs, self._series, self.settings) for plot in self.sheet.plots]
 
     def complete(self) -> None:

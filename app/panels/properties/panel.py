@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.chain_members import assembly_of, brought_by, in_row
+from app.document.chain_members import assembly_of, elements_of_chain, row_and_field_of
 from app.document.joint_defaults import defaults_of
 from app.document.link_lengths import LinkLength, resized
 from app.document.revision import exists
@@ -63,12 +63,12 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
     if ref is None or ref.collection == "chains" or any(e.name == ref.name for e in getattr(model, ref.collection)):
         return None
     for chain in model.chains:
-        if ref in brought_by(chain):
+        if ref in elements_of_chain(chain):
             return chain
     return None
 
 
-def holder_of(model: Model, ref: Ref | None) -> Ref | None:
+def generating_element(model: Model, ref: Ref | None) -> Ref | None:
     """Return the chain or sub-assembly that generates an element; None for elements of the document itself."""
     chain = chain_of(model, ref)
     if chain is not None:
@@ -77,11 +77,11 @@ def holder_of(model: Model, ref: Ref | None) -> Ref | None:
     return None if assembly is None else Ref("assemblies", assembly.name)
 
 
-def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
+def findings_in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
     """Convert findings about bodies and joints of a chain to findings about the table rows that define them."""
     found = []
     for finding in findings:
-        place = in_row(chain, Ref(finding.collection, finding.name), finding.field)
+        place = row_and_field_of(chain, Ref(finding.collection, finding.name), finding.field)
         if place is not None:
             field = ".".join(part for part in ("rows", str(place[0]), place[1]) if part)
             found.append(dataclasses.replace(finding, collection="chains", name=chain.name, field=field))
@@ -103,7 +103,7 @@ def _name_parts(path: list[str]) -> list[str]:
     return parts
 
 
-def mass_words(model: Model, body: Body, units: Units) -> str:
+def mass_text(model: Model, body: Body, units: Units) -> str:
     """Describe the mass and centre of mass that a body gets from its density and shapes; '' without a density."""
     if body.density is None:
         return ""
@@ -192,7 +192,7 @@ class PropertyEditor(QWidget):
                 editor.forget()
             self.area.verticalScrollBar().setValue(0)
         self._form_of = (kind, ref)
-        holder = holder_of(model, ref)
+        holder = generating_element(model, ref)
         self._show_head(element, ref, holder)
         self.form.show_element(element, self._context(element, ref, holder is not None))
         lay_out(self.area)
@@ -206,7 +206,7 @@ class PropertyEditor(QWidget):
         for edit in form.findChildren(QuantityEdit):
             edit.finish()
         for editor in form.findChildren(FieldEditor):
-            if not editor.isHidden() and (problem := editor.untaken()):
+            if not editor.isHidden() and (problem := editor.refused_text()):
                 editor.setFocus(Qt.FocusReason.OtherFocusReason)
                 return f"{title_of(editor.field, editor.owner)}: {problem}"
         return ""
@@ -281,7 +281,7 @@ class PropertyEditor(QWidget):
             settings=self.settings,
             values=model.values(),
             findings=self._findings_by_path(ref),
-            notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
+            notes={"density": mass_text(model, element, self.settings)} if isinstance(element, Body) else {},
             defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
             promote=self._make_parameter if promotable else None,
@@ -292,7 +292,7 @@ class PropertyEditor(QWidget):
         found: dict[str, tuple[Finding, ...]] = {}
         assert self.form is not None
         element = element_at(self.session.model, ref)
-        about = [*self._found, *(in_rows(element, self._found) if isinstance(element, DHChain) else ())]
+        about = [*self._found, *(findings_in_rows(element, self._found) if isinstance(element, DHChain) else ())]
         for finding in about:
             if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
                 finding = finding_in_preferred_angles(finding, self.settings.degrees)
@@ -307,7 +307,7 @@ class PropertyEditor(QWidget):
         """Put the cursor in a field of the element shown, e.g. "mass"; return False if no field has that name."""
         ref = self.session.selection
         chain = chain_of(self.session.model, ref)
-        place = in_row(chain, ref, field) if chain is not None and ref is not None else None
+        place = row_and_field_of(chain, ref, field) if chain is not None and ref is not None else None
         if chain is not None and place is not None:
             self.session.select(Ref("chains", chain.name))
         top = re.split(r"\W", field)[0] if place is None else "rows"
@@ -406,7 +406,7 @@ class PropertyEditor(QWidget):
             self.session.message.emit("error", problem)
 
     def _edit_holder(self) -> None:
-        holder = holder_of(self.session.model, self.session.selection)
+        holder = generating_element(self.session.model, self.session.selection)
         if holder is not None:
             self.session.select(holder)
 

@@ -406,5 +406,5 @@ def make(bench: Workbench) -> RoboticaPanel:
     """Create the Robotica panel of a window."""
     panel = RoboticaPanel(bench.session, bench.settings, bench.jobs, bench.pictures)
     panel.opened.connect(lambda opened: bench.files.replace(opened))
-    panel.resized.connect(bench.stage.viewpoint.keep_in_view)
+    panel.resized.connect(bench.stage.viewpoint.move_back_to_fit)
     return panel

@@ -28,7 +28,7 @@ from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.runs.job import Simulation
-from app.runs.run_settings import STARTS, problem_of_closing
+from app.runs.run_settings import STARTS, closing_problem
 from app.widgets.elided import ElidedCombo
 from app.widgets.label import Label
 from app.widgets.note import Note
@@ -220,7 +220,7 @@ class SimulationPanel(QWidget):
         def commit(value: Any, _: object) -> str:
             if value is not None and not (isinstance(value, float | int) and value > 0):
                 return "A positive number is needed."
-            if field == "closing" and (problem := problem_of_closing(value)):
+            if field == "closing" and (problem := closing_problem(value)):
                 return problem
             self.simulation.choose(**{field: None if value is None else float(value)})
             return ""

@@ -21,7 +21,7 @@ from app.widgets.note import severity_color
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError
 from core.model.formula.expression import names, parse
-from core.model.joints import rated
+from core.model.joints import effective_limit
 from core.model.parameters import value_of
 from core.simulation.setup import start_state
 from core.simulation.start_speeds import start_speeds
@@ -144,7 +144,7 @@ class StartRow(QObject):
         """Accept the typed text."""
         self._on_typed()
 
-    def type_again(self, text: str) -> None:
+    def restore_typed_text(self, text: str) -> None:
         """Restore text that the row of this name had before; refused text keeps its message."""
         self.line.setText(text)
         self._on_typed()
@@ -273,7 +273,7 @@ class StartRows(QTabWidget):
                 grid.addWidget(widget, place, column)
             rows[axis.name] = row
             if (text := self._untaken.pop((kind, axis.name), None)) is not None:
-                row.type_again(text)
+                row.restore_typed_text(text)
         if not axes:
             grid.addWidget(Label("The machine has no movable joint."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
@@ -347,7 +347,7 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
         kind = "rotation" if turns else "translation"
         measures = MEASURES[kind]
         fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
-        most = rated(efforts.get(name))
+        most = effective_limit(efforts.get(name))
         axes.append(Axis(name, *measures, fastest, usual if math.isinf(most) else abs(most), own[name]))
     return tuple(axes)
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
-from app.document.hand_freedom import free_speeds
+from app.document.hand_freedom import free_speed_mask
 from app.document.session import Ref, Session, State
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
@@ -338,7 +338,7 @@ def held_coordinates(session: Session) -> dict[str, str]:
     drivers = [each.name for each in session.model.expanded.drivers if each.motion == "position"]
     if not drivers:
         return {}
-    mech, here, without = session.mech, free_speeds(session), free_speeds(session, without_drivers=True)
+    mech, here, without = session.mech, free_speed_mask(session), free_speed_mask(session, without_drivers=True)
     found = {}
     for each in mech.coordinates:
         q, v = mech.joint_q(each.joint), mech.joint_v(each.joint)

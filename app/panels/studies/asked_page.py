@@ -40,7 +40,7 @@ RELATIVE, ABSOLUTE = 0.05, 0.1
 """Default deviation of varied quantities: relative to the value, or, for a value of 0, absolute in SI."""
 
 
-class AskedPage(QTabWidget):
+class StudySettingsPage(QTabWidget):
     """Tabs with the study's settings; emits `edited` after every edit of the user."""
 
     edited = Signal()

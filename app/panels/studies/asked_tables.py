@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import as_tip
-from app.widgets.options.signal_options import LastName
+from app.widgets.options.signal_options import LastNameCompleter
 from app.widgets.picture_frame import Ink, faint
 from core.errors import KinetostatError
 from core.studies.distributions import distribution_of
@@ -63,11 +63,11 @@ class DistributionPicture(QStyledItemDelegate):
         rect = QRectF(option.rect).adjusted(4, 4, -4, -4)  # type: ignore[attr-defined]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_small(painter, rect, text, ink, 255 if on else 90)
+        draw_distribution(painter, rect, text, ink, 255 if on else 90)
         painter.restore()
 
 
-def draw_small(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int) -> None:
+def draw_distribution(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int) -> None:
     """Draw the density of a distribution, or ticks for values; nothing if the text cannot be read."""
     color = faint(ink.data, alpha)
     painter.setPen(QPen(faint(ink.line, alpha), 1.0))
@@ -211,7 +211,7 @@ class _FormulaDelegate(QStyledItemDelegate):
     ) -> QWidget:
         """Create a line edit with completion."""
         line = QLineEdit(parent)
-        completer = LastName(list(self._names()), line)
+        completer = LastNameCompleter(list(self._names()), line)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
-from app.panels.studies.asked_page import AskedPage
+from app.panels.studies.asked_page import StudySettingsPage
 from app.panels.studies.picture_view import PictureView
 from app.panels.studies.row_table import RowTable
 from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
@@ -48,7 +48,7 @@ class StudiesPanel(QWidget):
         self.result: StudyResult | None = None
         self.work: StudyJob | None = None
         self._names: tuple[str, ...] = ()
-        self.asked = AskedPage(self.names, self._choose_file)
+        self.asked = StudySettingsPage(self.names, self._choose_file)
         self.picture, self.table = PictureView(), RowTable()
         self._make_widgets()
         self._lay_out()

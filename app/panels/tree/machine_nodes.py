@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from pathlib import PurePath
 
-from app.document.chain_members import assembled, brought_by
+from app.document.chain_members import assembled, elements_of_chain
 from app.document.session import Ref
 from core.later import dataclass
 from core.model import WORLD, Body, DHChain, Frame, Joint, Model, SubAssembly
@@ -49,7 +49,7 @@ class Machine:
         self.cut = cut
         self.chain_of: dict[tuple[str, str], DHChain] = {}
         for chain in model.chains:
-            self.chain_of.update(dict.fromkeys(brought_by(chain), chain))
+            self.chain_of.update(dict.fromkeys(elements_of_chain(chain), chain))
         self.joints: dict[str, list[Joint]] = defaultdict(list)
         for joint in expanded.joints:
             self.joints[self.body_of(joint.parent)].append(joint)

@@ -61,7 +61,7 @@ def row_menu(tree: Tree, node: Node | None) -> QMenu:
     return menu
 
 
-def tell_ground(tree: Tree, node: Node) -> None:
+def offer_ground(tree: Tree, node: Node) -> None:
     """Offer the ground to tools that ask for a point, after its row was clicked."""
     if node.selects_model:
         tree.session.grounded.emit()

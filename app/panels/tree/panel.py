@@ -31,7 +31,7 @@ from app.document.chain_members import assembly_of
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
 from app.panels.tree.machine_nodes import Node
-from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
+from app.panels.tree.menus import fill_add_menu, offer_ground, row_menu
 from app.panels.tree.sections import nodes
 from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView
 from app.plain_text import as_tip
@@ -123,7 +123,7 @@ class ModelTree(QWidget):
         view.remove_wanted.connect(self.remove_selected)
         view.customContextMenuRequested.connect(self._context_menu)
         view.currentItemChanged.connect(self._on_chosen)
-        view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
+        view.itemClicked.connect(lambda item: offer_ground(self, item.data(0, NODE)))
         view.itemCollapsed.connect(lambda item: self._fold(item, True))
         view.itemExpanded.connect(lambda item: self._fold(item, False))
         self.note = Note(self)

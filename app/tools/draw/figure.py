@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QFrame
 
-from app.tools.draw.snapping import ends_beside
+from app.tools.draw.snapping import other_bar_ends
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
 from core.later import dataclass
@@ -218,7 +218,7 @@ class Figure:
         painter.setPen(QPen(self._color("muted", 0.8), 2.0, Qt.PenStyle.DashLine, Qt.PenCapStyle.RoundCap))
         painter.setBrush(self._color("base", 0.7))
         place = self._pixel_of(goal)
-        for end in ends_beside(drawing, point):
+        for end in other_bar_ends(drawing, point):
             painter.drawLine(place, self._pixel_of(end))
         painter.drawEllipse(place, PIN, PIN)
         reach = 2.0 * PIN
@@ -230,7 +230,7 @@ class Figure:
         if self._hand.dragged is None:
             return
         point, goal = self._hand.dragged
-        for end in ends_beside(self._hand.drawing, point):
+        for end in other_bar_ends(self._hand.drawing, point):
             painter.setPen(QPen(self._color("accent", 0.5), BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
             painter.drawLine(self._pixel_of(end), self._pixel_of(goal))
             self._word(

@@ -50,7 +50,7 @@ def examined(model: Model, plane: Plane) -> Freedoms:
     return Freedoms(found.dof, planar, tuple(others), linkage_type(drawing))
 
 
-def made_ready(model: Model) -> None:
+def compile_in_advance(model: Model) -> None:
     """Compile in advance the code needed to show a machine; machines that differ in numbers only share it."""
     mech = Mechanism(model)
     q = mech.rest()

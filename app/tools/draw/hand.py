@@ -15,7 +15,7 @@ from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.background.worker import Worker
 from app.document.session import Ref, State
-from app.tools.draw.freedoms import Examiner, Freedoms, examined, made_ready
+from app.tools.draw.freedoms import Examiner, Freedoms, compile_in_advance, examined
 from app.tools.draw.number_field import NumberField
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
@@ -24,7 +24,7 @@ from core.errors import KinetostatError
 from core.later import dataclass
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
 from core.linkage.closing import coordinates_at
-from core.linkage.drawing import End, drawn_on
+from core.linkage.drawing import End, elements_drawn_on
 from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
 from core.model.fields import Value
@@ -145,7 +145,7 @@ class Hand:
             (self.view.theme.changed, lambda _name: self.refresh()),
         )
         self.examiner.ready.connect(self.refresh)
-        self.look_flat(fit=True)
+        self.look_along_normal(fit=True)
         self.view.widget.setFocus()
         self.refresh()
 
@@ -160,7 +160,7 @@ class Hand:
         self.examiner.ready.disconnect(self.refresh)
         self.view.scene.leave_room()
         self._look_as_before()
-        self.view.scene.dim_all_but(None)
+        self.view.scene.dim_except(None)
         self.view.scene.working_plane.hide()
         self.view.annotations.clear()
         self.changed.emit()
@@ -199,7 +199,7 @@ class Hand:
         offered = PLANES[max(along, key=lambda name: along[name])] if session.model.bodies else XZ
         return flat or next(iter(used), offered)
 
-    def look_flat(self, fit: bool = False) -> None:
+    def look_along_normal(self, fit: bool = False) -> None:
         """View the plane from its front, in parallel projection."""
         viewpoint, scene = self.view.viewpoint, self.view.scene
         view = replace(camera.toward(viewpoint.goal, self.drawing.X_WD[:3, 2]), parallel=True)
@@ -243,7 +243,7 @@ class Hand:
         """Draw in another plane."""
         self.plane = plane
         self.drop()
-        self.look_flat()
+        self.look_along_normal()
         self.refresh()
 
     # ----------------------------------------------------------------------------- the machine as one draws on it
@@ -269,7 +269,7 @@ class Hand:
         return self._cached[1]
 
     @property
-    def pin_in_hand(self) -> Point | None:
+    def pin_under_pointer(self) -> Point | None:
         """The pin or free end under the pointer, or moved away from it by arrow keys; None if there is none."""
         if self.chain or self.picks:
             return None
@@ -382,7 +382,7 @@ class Hand:
             self.view.viewpoint.fly_to(self.view.viewpoint.fitted(camera.preset(self.view.viewpoint.goal, "iso")))
         elif sub.in_plane and not before.in_plane:
             self.view.annotations.clear()
-            self.look_flat(fit=True)
+            self.look_along_normal(fit=True)
 
     def drop(self) -> bool:
         """Discard the element begun; returns False if there is none."""
@@ -436,7 +436,7 @@ class Hand:
 
     def _choose_first_view(self) -> None:
         if self.on:
-            self.look_flat(fit=True)
+            self.look_along_normal(fit=True)
 
     def _exists(self, name: str) -> bool:
         model = self.view.session.model.expanded
@@ -462,14 +462,14 @@ class Hand:
         key = model, self.chain[-1] if self.chain else None
         if edit is not None and self._prepared != key:
             self._prepared = key
-            self._ahead.do(lambda: made_ready(edit(model)), "next")
+            self._ahead.do(lambda: compile_in_advance(edit(model)), "next")
 
     def refresh(self, *_: object) -> None:
         """Redraw everything."""
         if not self.on:
             return
         self._enlarge_fit()
-        self.view.scene.dim_all_but(drawn_on(self.drawing) if self.sub.in_plane else None)
+        self.view.scene.dim_except(elements_drawn_on(self.drawing) if self.sub.in_plane else None)
         QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
         self.view.annotations.update()
@@ -503,7 +503,7 @@ class Hand:
         model, plane = self.view.session.model, self.plane
         return self.examiner.answer(("now", model, plane), lambda: examined(model, plane)) if model.bodies else None
 
-    def tell_coming(self) -> None:
+    def report_coming_freedoms(self) -> None:
         """Report how a click would change the degrees of freedom, if that differs from the last report."""
         coming = self.coming
         if coming != self._coming:

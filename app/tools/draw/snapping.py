@@ -134,7 +134,7 @@ def _link_snap(drawing: Drawing, aim: Aim) -> Snap | None:
     return best
 
 
-def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
+def other_bar_ends(drawing: Drawing, point: Point) -> list[Point]:
     """Return the other ends of the bars that end at a point."""
     found = []
     for _, start, end, _ in drawing.bars:

@@ -92,7 +92,7 @@ class Link(SubTool):
 
     def expects(self, hand: Hand) -> str:
         """Return the text of the hint line."""
-        if hand.pin_in_hand is not None:
+        if hand.pin_under_pointer is not None:
             return "Link: click to begin here · drag or arrow keys: move this pin · V: other branch"
         if not hand.chain:
             return super().expects(hand)

@@ -26,7 +26,7 @@ from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core import linkage
 from core.errors import KinetostatError
 from core.linkage import Drawing, Point
-from core.linkage.reshaping import pin_target, shift
+from core.linkage.reshaping import reachable_pin_position, shift
 from core.model import Model, Parameter
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _drag_pin(hand: Hand, point: Point) -> Gesture:
                 continue
             hand.snap = snapped(drawing, hand.aim)
             near = hand.aim.point if hand.snap.joins else hand.snap.point
-            goal = pin_target(drawing, point, near, hand.locked)
+            goal = reachable_pin_position(drawing, point, near, hand.locked)
             began = time.thread_time()
             follows = slow < 2 and _preview_pin(hand, drawing, point, goal)
             slow += slow >= 2 or time.thread_time() - began > QUICK
@@ -244,7 +244,7 @@ def _drag_dimension(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
         session.cancel()
     if slides:
         edit = partial(linkage.dimension, parameter=tag.name, value=value)
-        _with_errors_shown(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
+        _with_errors_shown(hand, lambda: hand.commit(f"Dimension {tag.name}", session.with_locks_kept(edit), here=True))
 
 
 def _sub_tool(hand: Hand) -> SubTool:
@@ -301,7 +301,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
             hand.snap = None
         view.say(TAGS[tag.kind] if tag is not None else hand.sub.expects(hand))
     view.annotations.update()
-    hand.tell_coming()
+    hand.report_coming_freedoms()
 
 
 def back(view: Stage) -> bool:
@@ -372,7 +372,7 @@ def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
         return linkage.ground_distance(model, tag.name, tag.other, float(value), plane=plane)
 
     hand.gesture = object()
-    hand.commit(f"Dimension {renamed or tag.name}", hand.view.session.keeping_locks(edit), here=True)
+    hand.commit(f"Dimension {renamed or tag.name}", hand.view.session.with_locks_kept(edit), here=True)
 
 
 # ------------------------------------------------------------------------------- the keyboard
@@ -387,7 +387,7 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backspace, *ENTER):
         return True
     if key in ARROWS:
-        return hand.pin_in_hand is not None
+        return hand.pin_under_pointer is not None
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
@@ -418,12 +418,12 @@ def key(view: Stage, event: QKeyEvent) -> None:
 
 def _nudge_pin(hand: Hand, toward: Point) -> None:
     """Move the pin under the pointer by a grid step; successive steps are one undo step."""
-    point = hand.pin_in_hand
+    point = hand.pin_under_pointer
     assert point is not None
     step = grid_step(hand.pixel)
     plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
     wanted = point[0] + step * toward[0], point[1] + step * toward[1]
-    goal = pin_target(hand.drawing, point, wanted, hand.locked)
+    goal = reachable_pin_position(hand.drawing, point, wanted, hand.locked)
 
     def edit(model: Model) -> Model:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)

@@ -94,7 +94,7 @@ def _applies_to_bearing(joint: Joint, field: str) -> bool:
         return True
     kinds = {"thrust_radius": ("pin",), "bearing_distance": ("pin", "guide")}.get(field, (info.bearing,))
     turns = field != "bearing_radius" or "angular_velocity" in info.speed_dimensions
-    return joint.rubs_by_reaction and info.bearing in kinds and turns
+    return joint.has_reaction_friction and info.bearing in kinds and turns
 
 
 def _applies_to_stop(limit: Limit, field: str) -> bool:
@@ -116,14 +116,14 @@ def _applies_to_kind(
     if field in ("name", "kind", "description"):
         return True
     if field == "coordinate":
-        return "joint" in uses and several_coordinates(model, getattr(element, "joint", ""))
+        return "joint" in uses and has_several_coordinates(model, getattr(element, "joint", ""))
     if isinstance(element, Sensor) and {"joint", "force"} <= set(uses):  # one of them
         other = {"joint": element.force, "force": element.joint}.get(field, "")
         return field in uses and not other
     return field in uses or (field == "settings" and bool(getattr(element, field, ())))
 
 
-def several_coordinates(model: Model | None, joint: str) -> bool:
+def has_several_coordinates(model: Model | None, joint: str) -> bool:
     """Return True if a joint has more than one coordinate."""
     found = None if model is None else next((j for j in model.expanded.joints if j.name == joint), None)
     return found is not None and found.info.nq > 1
@@ -132,7 +132,7 @@ def several_coordinates(model: Model | None, joint: str) -> bool:
 def _applies_to_driver(driver: Driver, field: str, model: Model | None) -> bool:
     match field:
         case "coordinate":
-            return several_coordinates(model, driver.joint)
+            return has_several_coordinates(model, driver.joint)
         case "times":
             return bool(driver.times)
         case "values":

@@ -248,13 +248,13 @@ class TableOfTimes(FieldEditor):
             self._refused.clear()
         self.rows = rows
         self._fill()
-        self.explain(self.untaken(), "error" if self._refused else "")
+        self.explain(self.refused_text(), "error" if self._refused else "")
         self.setEnabled(not context.read_only)
 
     def forget(self) -> None:
         self._refused.clear()
 
-    def untaken(self) -> str:
+    def refused_text(self) -> str:
         return next((problem for _, problem in self._refused.values()), "")
 
     def _fill(self) -> None:
@@ -308,7 +308,7 @@ class TableOfTimes(FieldEditor):
         self._refused = {**others, (row, column): (text, problem)} if problem else others
         for cell in {(row, column), *others}:
             self._mark(*cell)
-        self.explain(self.untaken(), "error" if self._refused else "")
+        self.explain(self.refused_text(), "error" if self._refused else "")
 
     def _replace(self, row: int, column: int, value: Value) -> str:
         """Commit the table with another value in a cell."""

@@ -66,7 +66,7 @@ class RemovalDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self._wrapped_label(f"Delete the {word} “{ref.name}”? {self._lead_sentence}"))
         column.addWidget(self.list)
-        column.addWidget(self._wrapped_label(f"{adrift_words(effect)} It can be undone.".strip()))
+        column.addWidget(self._wrapped_label(f"{loose_bodies_text(effect)} It can be undone.".strip()))
         column.addWidget(buttons)
         self.resize(420, min(420, 180 + 22 * self.list.count()))
 
@@ -92,7 +92,7 @@ class RemovalDialog(QDialog):
         super().accept()
 
 
-def adrift_words(effect: Removal) -> str:
+def loose_bodies_text(effect: Removal) -> str:
     """Describe which bodies a deletion leaves without joints to the ground; '' if none."""
     return f"Without joints to the ground, moving freely: {', '.join(effect.adrift)}." if effect.adrift else ""
 
@@ -112,7 +112,7 @@ def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> Removal
         dialog.open()
         return dialog
     if remove_now(session, ref) and effect.adrift:
-        session.message.emit("hint", adrift_words(effect))
+        session.message.emit("hint", loose_bodies_text(effect))
     return None
 
 

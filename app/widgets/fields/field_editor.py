@@ -88,7 +88,7 @@ class FieldEditor(QWidget):
     problem = ""
     """Reason why the typed text is refused."""
 
-    def untaken(self) -> str:
+    def refused_text(self) -> str:
         """Return why text in the editor is not the field's value; "" if all of it was accepted."""
         return self.problem or next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")
 

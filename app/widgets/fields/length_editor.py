@@ -12,7 +12,7 @@ from app.widgets.fields.field_editor import Commit, Context
 from app.widgets.fields.number_editors import NumberEditor
 from core.model import Model
 from core.model.bodies import Body
-from core.model.edits.lengths import is_locked, length_of, link_points, parameter_of, parameters_of
+from core.model.edits.lengths import is_locked, length_of, length_parameter, length_parameters, link_points
 from core.model.fields import Element, Field, Value
 
 
@@ -84,7 +84,7 @@ class LengthEditor(NumberEditor):
         """Open a menu of choices for the formulas that determine the length."""
         assert self._model is not None
         menu = self.choices = QMenu(self)
-        for name in parameters_of(self._model, self._body, self.far):
+        for name in length_parameters(self._model, self._body, self.far):
             menu.addAction(
                 f"Change the parameter {name}", self._choice_action(LinkLength(value, self.far, parameter=name))
             )
@@ -103,7 +103,7 @@ class LengthEditor(NumberEditor):
 def _determining_parameter(model: Model, body: str, far: str) -> str:
     """Return the parameter that determines a length through a formula; "" if the length is that parameter itself, or
     none determines it."""
-    affine = parameter_of(model, body, far)
+    affine = length_parameter(model, body, far)
     return "" if affine is None or (affine.slope, affine.rest) == (1.0, 0.0) else affine.parameter.name
 
 
@@ -111,6 +111,6 @@ def words(model: Model, body: str, far: str) -> str:
     """Describe what determines the length of a link."""
     if name := _determining_parameter(model, body, far):
         return f"Follows the parameter {name}."
-    if (affine := parameter_of(model, body, far)) is not None:
+    if (affine := length_parameter(model, body, far)) is not None:
         return f"This is the parameter {affine.parameter.name}."
     return "Locked: the length follows from formulas, which are not changed." if is_locked(model, body, far) else ""

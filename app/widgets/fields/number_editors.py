@@ -88,7 +88,7 @@ class NumberEditor(FieldEditor):
         changed_unit = measure != edit.measure
         edit.measure = measure
         edit.setReadOnly(context.read_only)
-        offer_promotion(edit, self.path, context)
+        add_promotion_action(edit, self.path, context)
         edit.show_value(value, context.values)
         if changed_unit:
             edit.refresh()
@@ -102,7 +102,7 @@ def ghost(value: Value, edit: QuantityEdit) -> str:
     return value if isinstance(value, str) else quantity(value, edit.measure, edit.settings, 3)
 
 
-def offer_promotion(edit: QuantityEdit, path: str, context: Context) -> None:
+def add_promotion_action(edit: QuantityEdit, path: str, context: Context) -> None:
     """Add to a number's context menu the action that makes it a parameter, where that is possible."""
     promote, suggest = context.promote, context.suggest
     if promote is None or suggest is None or context.read_only:
@@ -169,7 +169,7 @@ class VectorEditor(FieldEditor):
             changed_unit = measure != edit.measure or edit.show_unit != mixed
             edit.settings, edit.measure, edit.show_unit = context.settings, measure, mixed
             edit.setReadOnly(context.read_only)
-            offer_promotion(edit, f"{self.path}.{i}", context)
+            add_promotion_action(edit, f"{self.path}.{i}", context)
             edit.show_value(item, context.values)
             if changed_unit:
                 edit.refresh()

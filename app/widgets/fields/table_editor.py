@@ -111,8 +111,8 @@ class TableEditor(FieldEditor):
         if self.section.content is not None:
             self.table.setCurrentCell(-1, -1)
 
-    def untaken(self) -> str:
-        return next((problem for _, problem in self.refused.values()), "") or super().untaken()
+    def refused_text(self) -> str:
+        return next((problem for _, problem in self.refused.values()), "") or super().refused_text()
 
     def _rows(self) -> int:
         assert self._shown is not None

@@ -143,10 +143,10 @@ class FileEditor(TextEditor):
 
     def take(self, path: str) -> None:
         """Commit a chosen file, relative to the model's file if it is in or below its folder."""
-        self.attempt(as_named_in(self._origin, path))
+        self.attempt(stored_path(self._origin, path))
 
 
-def as_named_in(origin: str, path: str) -> str:
+def stored_path(origin: str, path: str) -> str:
     """Return the path of a file as a model stores it: relative to the model's own file if it is in or below its
     folder."""
     folder = Path(origin).resolve().parent if origin else None

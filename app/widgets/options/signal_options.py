@@ -15,21 +15,21 @@ DELIMITERS = " ,=+-*/^("
 """Characters that end a name."""
 
 
-class LastName(QCompleter):
+class LastNameCompleter(QCompleter):
     """Completer of the last name on a line."""
 
     def splitPath(self, path: str) -> list[str]:
         """Return the name being typed."""
-        return [path[name_begin(path) :]]
+        return [path[last_name_start(path) :]]
 
     def pathFromIndex(self, index: Any) -> str:
         """Return the line with its last name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
-        return text[: name_begin(text)] + super().pathFromIndex(index)
+        return text[: last_name_start(text)] + super().pathFromIndex(index)
 
 
-def name_begin(text: str) -> int:
+def last_name_start(text: str) -> int:
     """Return the index at which the last name of a line begins."""
     return 1 + max(text.rfind(mark) for mark in DELIMITERS)
 
@@ -68,7 +68,7 @@ class SignalsEditor(OptionEditor):
         """Return the signal names of the current machine."""
         if not self._names:
             self._names = self.option.names(self.context())
-            completer = LastName(list(self._names), self.line)
+            completer = LastNameCompleter(list(self._names), self.line)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.popup().setObjectName("completions")
@@ -79,7 +79,7 @@ class SignalsEditor(OptionEditor):
         """Offer completions from the first letter on."""
         if not self._names:
             self.names()
-            self.line.completer().setCompletionPrefix(self.line.text()[name_begin(self.line.text()) :])
+            self.line.completer().setCompletionPrefix(self.line.text()[last_name_start(self.line.text()) :])
             self.line.completer().complete()
 
     def _offer(self) -> None:

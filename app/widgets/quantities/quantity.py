@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 from app.plain_text import as_tip
 from app.widgets.elided import fitting
 from app.widgets.note import severity_color
-from app.widgets.plain_keys import FieldKeys, give_keys_back
+from app.widgets.plain_keys import FieldKeys, return_focus_to_scene
 from app.widgets.quantities.quantity_text import (
     PLAIN,
     Measure,
@@ -236,7 +236,7 @@ class QuantityEdit(QLineEdit):
     def _leave(self) -> None:
         """Return the focus to the scene after a number is finished, unless it has gone elsewhere meanwhile."""
         if self.hasFocus():
-            give_keys_back(self)
+            return_focus_to_scene(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus() and event.angleDelta().y():

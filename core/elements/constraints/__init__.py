@@ -2,9 +2,9 @@
 
 from core.elements.constraints.constraint_kind import ConstraintElement
 from core.elements.element_kinds import ElementKinds
-from core.kinds import declared_in
+from core.kinds import declared_objects
 from core.model import CONSTRAINT_KINDS
 
 CONSTRAINTS: ElementKinds[ConstraintElement] = ElementKinds(
-    "constraint", ConstraintElement, lambda: declared_in(__name__, __path__, "KIND"), CONSTRAINT_KINDS
+    "constraint", ConstraintElement, lambda: declared_objects(__name__, __path__, "KIND"), CONSTRAINT_KINDS
 )

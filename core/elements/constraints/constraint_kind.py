@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Side
 from core.elements.resolver import Resolver
 from core.elements.sensors import Sensor
-from core.elements.symbol_trial import told_to_document
+from core.elements.symbol_trial import check_document_facts
 from core.errors import ModelError
 from core.model import CONSTRAINT_KINDS, WORLD, Constraint, ConstraintKind, Model
 from core.model.fields import Value
@@ -50,7 +50,7 @@ class ConstraintElement(KinematicConstraint):
     @classmethod
     def check(cls) -> None:
         """Check the kind; raises KindError, which names the unusable member."""
-        told_to_document(cls)
+        check_document_facts(cls)
 
     @classmethod
     @abstractmethod

@@ -11,7 +11,7 @@ from core.elements.constraints.constraint_kind import ConstraintElement, side_of
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.elements.own_numbers import numbers_of
 from core.elements.resolver import Resolver
-from core.elements.symbol_trial import symbols, tried, usable_names, usable_units
+from core.elements.symbol_trial import check_field_names, check_si_units, symbols, tried
 from core.model import Constraint, ConstraintKind, Quantity
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
@@ -67,8 +67,8 @@ class FrameConstraint(ConstraintElement):
     def check(cls) -> None:
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
-        usable_names(cls, "numbers", [number.name for number in cls.numbers])
-        usable_units(cls, cls.numbers)
+        check_field_names(cls, "numbers", [number.name for number in cls.numbers])
+        check_si_units(cls, cls.numbers)
         rows = [Vector3(*symbols(*(f"r{row}{column}" for column in "xyz"))) for row in "xyz"]
         X_ab, numbers = Pose(Rotation(*rows), Vector3(*symbols(*"xyz"))), symbols(*(each.name for each in cls.numbers))
         tried(cls, "value", len(cls.components), X_ab, numbers)

@@ -9,8 +9,8 @@ from core.elements.constraints.joint_coordinate import Coordinate
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.elements.resolver import Resolver
 from core.model import Constraint, Model
-from core.model.constraints import meshing
-from core.spatial.attitude import within_half_a_turn
+from core.model.constraints import meshing_positions
+from core.spatial.attitude import wrapped_angle
 from core.spatial.scalar import Scalar, is_zero, minus, over, plus, times
 
 
@@ -54,12 +54,12 @@ class Gear(ConstraintElement):
         led = plus(times(self.ratio, self.leader.value(state)), self.offset)
         gap = minus(self.joint.value(state), led)
         if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):
-            places = meshing(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
-            return [over(within_half_a_turn(times(float(places), gap)), float(places))]
+            places = meshing_positions(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
+            return [over(wrapped_angle(times(float(places), gap)), float(places))]
         if self.joint.turns:
-            return [within_half_a_turn(gap)]
+            return [wrapped_angle(gap)]
         if self.leader.turns and not is_zero(self.ratio):
-            return [times(self.ratio, within_half_a_turn(over(gap, self.ratio)))]
+            return [times(self.ratio, wrapped_angle(over(gap, self.ratio)))]
         return [gap]
 
 

@@ -40,7 +40,7 @@ class Coordinate:
         if joint.name not in machine.machine.laws:
             return cls(joint.name, k, machine.joint_link(joint.name))
         law, a, b = machine.machine.laws[joint.name]
-        turns = joint.info.is_wound(k)
+        turns = joint.info.wraps_around(k)
         return cls(joint.name, k, None, Side(a, b, (joint.parent, joint.child), joint.name), law, turns)
 
     @property
@@ -69,7 +69,7 @@ class RowCoordinate(KinematicConstraint):
     """Name of the joint or clutch, and index of its coordinate (`OF_CLUTCH`)."""
     parts: tuple[tuple[Scalar, Coordinate], ...]
     rows: tuple[Row, ...]
-    of_speed: bool = False
+    is_speed: bool = False
     """True for the k-th speed of a joint with a quaternion, which is not the rate of a coordinate."""
 
     @property
@@ -84,7 +84,7 @@ class RowCoordinate(KinematicConstraint):
 
     def values(self, state: ConstraintState) -> list[Scalar]:
         """Return the coordinate; for a speed its displacement by small motions of b."""
-        if self.of_speed:
+        if self.is_speed:
             side = self.sides[0]
             motion = state.shifts.get(id(side))
             return [0.0] if motion is None else [self._speed_along(ConstraintState(state.kinematics), motion)]
@@ -102,7 +102,7 @@ class RowCoordinate(KinematicConstraint):
 
     def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
         """Return the speed of a joint with a quaternion; None for coordinates."""
-        if not self.of_speed:
+        if not self.is_speed:
             return None
         X_a, X_b = state.frames(self.sides[0])
         X_ab = X_a.inverse() @ X_b

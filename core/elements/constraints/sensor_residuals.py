@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.elements.constraints.kinematic_constraint import ConstraintState, Side
 from core.elements.sensors import Sensor
-from core.spatial.attitude import axial, within_half_a_turn
+from core.spatial.attitude import axial, wrapped_angle
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import Rotation, about
 from core.spatial.scalar import Scalar, is_zero, minus, over, plus, sqrt, times
@@ -17,11 +17,13 @@ def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state:
     """Return the components of a sensor minus a value."""
     if sensor.info.rotation:
         return _rotation_residual(sensor, sides, value, state)
-    result = plain_sum(sensor, sides, value, state)
-    return [within_half_a_turn(x) for x in result] if sensor.info.turns else result
+    result = components_minus_value(sensor, sides, value, state)
+    return [wrapped_angle(x) for x in result] if sensor.info.turns else result
 
 
-def plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
+def components_minus_value(
+    sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState
+) -> list[Scalar]:
     """Return the sensor's components minus a value, without regard to whole turns or rotations."""
     sums: list[Scalar] = [minus(minus(0.0, sensor.offset), value)] * sensor.count
     for (sign, measure), side in zip(sensor.shares, sides, strict=True):
@@ -43,7 +45,11 @@ def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, sta
     R = other.transposed() @ own
     trace = plus(plus(plus(1.0, R.x.x), R.y.y), R.z.z)  # 4 cos²(φ/2)
     rows = [over(component, sqrt(plus(trace, 1e-12))) for component in axial(R)]
-    return rows if sensor.count == len(rows) else [*rows, *plain_sum(sensor, sides, value, state)[len(rows) :]]
+    return (
+        rows
+        if sensor.count == len(rows)
+        else [*rows, *components_minus_value(sensor, sides, value, state)[len(rows) :]]
+    )
 
 
 def _rotation_by_equal_components(component: Scalar) -> Rotation:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.elements.constraints.constraint_kind import geometric, sides_of
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
-from core.elements.constraints.sensor_residuals import plain_sum
+from core.elements.constraints.sensor_residuals import components_minus_value
 from core.elements.drivers.driver_functions import Motion
 from core.elements.drivers.driver_kind import DriverElement, component_of
 from core.elements.resolver import Resolver
@@ -45,4 +45,4 @@ class DrivenSensor(DriverElement):
 
     def values(self, state: ConstraintState) -> list[Scalar]:
         """Return the component."""
-        return [plain_sum(self.sensor, self.sides, 0.0, state)[self.k]]
+        return [components_minus_value(self.sensor, self.sides, 0.0, state)[self.k]]

@@ -34,7 +34,7 @@ def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
     return Formula(driver.function, dict(machine.numbers.values), where, machine.mode_variables)
 
 
-def on_level(function: Target, level: int) -> Target:
+def target_on_level(function: Target, level: int) -> Target:
     """Return the target f of a row whose function gives position, speed or acceleration."""
     shifted = (
         (function.value, function.rate, function.second),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Target
-from core.elements.drivers.driver_functions import Motion, on_level
+from core.elements.drivers.driver_functions import Motion, target_on_level
 from core.elements.resolver import Resolver
 from core.errors import ModelError
 from core.model import Driver
@@ -28,7 +28,7 @@ class DriverElement(KinematicConstraint):
 
     def targets(self, t: Sequence[Scalar]) -> list[Target]:
         """Return the value of the driver's function."""
-        return [on_level(self.motion(t), self.rows[0].level)]
+        return [target_on_level(self.motion(t), self.rows[0].level)]
 
 
 def component_of(words: Sequence[str], wanted: str, owner: str, where: str) -> int:

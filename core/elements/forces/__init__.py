@@ -2,9 +2,9 @@
 
 from core.elements.element_kinds import ElementKinds
 from core.elements.forces.force_element import ForceElement
-from core.kinds import declared_in
+from core.kinds import declared_objects
 from core.model import FORCE_KINDS
 
 FORCES: ElementKinds[ForceElement] = ElementKinds(
-    "force", ForceElement, lambda: declared_in(__name__, __path__, "KIND"), FORCE_KINDS
+    "force", ForceElement, lambda: declared_objects(__name__, __path__, "KIND"), FORCE_KINDS
 )

@@ -78,7 +78,7 @@ class AlongOne(ForceElement):
         """Return the values of the output channels."""
         value, speed = self.quantity(s)
         force, potential = self.force_and_potential(s, value, speed)
-        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+        return Observed(value, speed, force, s.run(force_power, force, speed), potential)
 
     def potential(self, s: ForceState) -> Scalar:
         """Return the potential energy, J."""
@@ -87,13 +87,13 @@ class AlongOne(ForceElement):
 
 def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
     """Return (F, potential) of a force law."""
-    friction = NO_FRICTION if s.smooth else friction_at(law, s)
+    friction = NO_FRICTION if s.smooth else friction_at_state(law, s)
     force, potential = s.run(resistance, law[:3], friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
     return s.run(plus, force, further), potential
 
 
-def friction_at(law: Law, s: ForceState) -> DryFriction:
+def friction_at_state(law: Law, s: ForceState) -> DryFriction:
     """Return the law's friction with the levels at a state."""
     known = {id(each): s.value(each) for each in law.friction}  # levels that are one stay one
     return DryFriction(*(known[id(each)] for each in law.friction))
@@ -107,11 +107,11 @@ def resistance(law: Scalars, friction: DryFriction, s: Scalar, v: Scalar) -> tup
     return force, times(0.5, times(stiffness, times(stretch, stretch)))
 
 
-def power_of(force: Scalar, speed: Scalar) -> Scalar:
+def force_power(force: Scalar, speed: Scalar) -> Scalar:
     """Return the power −F ṡ."""
     return negated(times(force, speed))
 
 
-def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
+def wrench_against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
     """Return the wrench of a force −F along a relative measure."""
     return wrench.scaled(negated(times(share, force)))

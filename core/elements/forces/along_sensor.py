@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.elements.force_state import End, ForceState, Loads, added
-from core.elements.forces.along_one import AlongOne, Law, against_growth, law_of
+from core.elements.forces.along_one import AlongOne, Law, law_of, wrench_against_growth
 from core.elements.forces.force_element import ForceElement
 from core.elements.resolver import Resolver
 from core.elements.sensors import Share, measurement
 from core.errors import ModelError
 from core.later import dataclass
 from core.model import Force as DocumentForce
-from core.spatial.attitude import next_to
+from core.spatial.attitude import unwrapped_near
 from core.spatial.force import Force
 from core.spatial.relative_measures import rate
 from core.spatial.scalar import Scalar, negated
@@ -50,7 +50,7 @@ class MeasureForce(AlongOne):
             value = s.run(added, value, share.sign, measured.values[self.component])
             speed = s.run(added, speed, share.sign, s.run(rate, wrench, motion))
         if self.counted is not None:
-            value = s.run(next_to, s.x[self.counted], value)
+            value = s.run(unwrapped_near, s.x[self.counted], value)
         return pairs, value, speed
 
     def act(self, s: ForceState, loads: Loads) -> None:
@@ -73,7 +73,7 @@ class MeasureForce(AlongOne):
     def _wrenches_against_growth(
         self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar
     ) -> list[tuple[Share, Force]]:
-        return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
+        return [(share, s.run(wrench_against_growth, wrench, share.sign, force)) for share, wrench in pairs]
 
     def forces_at_ends(self, s: ForceState, force: Scalar) -> list[Vector3]:
         """Return the opposite forces on the two frames of each measure for a force against the growth of the sum."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.elements.force_state import ForceState
-from core.elements.forces.along_one import SPEED_AND_FORCE, Law, friction_at
+from core.elements.forces.along_one import SPEED_AND_FORCE, Law, friction_at_state
 from core.elements.forces.along_sensor import MeasureForce
 from core.elements.forces.force_element import ForceChannel, ForceElement
 from core.elements.forces.in_joint import JointForce, at_joint
@@ -49,7 +49,7 @@ class Clutch(Tendon):
 
     def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
         """Return the values of the output channels."""
-        return Slip(self.quantity(s)[1], friction_at(self.law, s).kinetic)
+        return Slip(self.quantity(s)[1], friction_at_state(self.law, s).kinetic)
 
 
 KIND = Clutch

@@ -10,7 +10,7 @@ from core.elements.added_inertia import AddedInertia
 from core.elements.force_state import End, ForceState, Loads, Scalars
 from core.elements.line_masses import LineMass
 from core.elements.resolver import Resolver
-from core.elements.symbol_trial import told_to_document
+from core.elements.symbol_trial import check_document_facts
 from core.model import FORCE_KINDS, Force, ForceKind
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
@@ -48,7 +48,7 @@ class ForceElement(ABC):
     @classmethod
     def check(cls) -> None:
         """Check the kind; raises KindError, which names the unusable member."""
-        told_to_document(cls)
+        check_document_facts(cls)
 
     @classmethod
     @abstractmethod
@@ -104,12 +104,12 @@ class ForceElement(ABC):
         return self.observed(s)[names.index(name)]
 
 
-def numbers_shown(kind: type[ForceElement]) -> int:
+def output_count(kind: type[ForceElement]) -> int:
     """Return the number of output values of elements of a kind."""
     return sum(len(channel.components) for channel in kind.channels(""))
 
 
-def loads_of(elements: Sequence[ForceElement], s: ForceState) -> Loads:
+def total_loads(elements: Sequence[ForceElement], s: ForceState) -> Loads:
     """Return the total loads of all elements."""
     loads = Loads(s.kinematics)
     for element in elements:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.elements.force_state import End, ForceState, Loads, Scalars
-from core.elements.forces.along_one import AlongOne, Law, against_growth, friction_at, law_of
+from core.elements.forces.along_one import AlongOne, Law, friction_at_state, law_of, wrench_against_growth
 from core.elements.forces.along_sensor import MeasureForce
 from core.elements.forces.force_element import ForceChannel, ForceElement
 from core.elements.resolver import Resolver
 from core.elements.sensors import RelativeMeasure, Share, measurement
 from core.later import dataclass
-from core.mechanics.dry_friction import NO_FRICTION, DryFriction, resisting_together
+from core.mechanics.dry_friction import NO_FRICTION, DryFriction, vector_friction_force
 from core.model import Force as DocumentForce
 from core.model import Joint
 from core.model.signals import component
@@ -98,7 +98,7 @@ class CutJointForce(AlongOne):
     def _wrench_on_b(self, s: ForceState) -> Force:
         wrench, value, speed = self._coordinate(s)
         force, _ = self.force_and_potential(s, value, speed)
-        return s.run(against_growth, wrench, 1.0, force)
+        return s.run(wrench_against_growth, wrench, 1.0, force)
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """Add the element's force to the loads."""
@@ -108,7 +108,7 @@ class CutJointForce(AlongOne):
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
         """Add a given force, positive against the growth of the coordinate, to the loads."""
         a, b = self.measure.a, self.measure.b
-        on_b = s.run(against_growth, self._coordinate(s)[0], 1.0, force)
+        on_b = s.run(wrench_against_growth, self._coordinate(s)[0], 1.0, force)
         loads.between(a, b, s.kinematics.frame(b).position, on_b)
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
@@ -151,7 +151,7 @@ class BallFriction(ForceElement):
         if s.smooth:
             return
         speeds = [part.quantity(s)[1] for part in self.parts]
-        forces = s.run(resisting_together, friction_at(Law(friction=self.friction), s), speeds)
+        forces = s.run(vector_friction_force, friction_at_state(Law(friction=self.friction), s), speeds)
         for part, force in zip(self.parts, forces, strict=True):
             part.pull(s, loads, force)
 

@@ -11,7 +11,7 @@ from core.elements.force_state import End, ForceState, Scalars
 from core.elements.forces.line import OnLine
 from core.elements.own_numbers import named, numbers_of
 from core.elements.resolver import Resolver
-from core.elements.symbol_trial import symbols, tried, usable_names, usable_units
+from core.elements.symbol_trial import check_field_names, check_si_units, symbols, tried
 from core.model import Force, ForceKind, Quantity
 from core.model.forces import LINE
 from core.spatial.scalar import Scalar
@@ -79,9 +79,9 @@ class LineLaw(OnLine):
     def check(cls) -> None:
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
-        usable_names(cls, "numbers", [number.name for number in cls.numbers])
-        usable_units(cls, cls.numbers)
-        usable_names(cls, "state_names", cls.state_names)
+        check_field_names(cls, "numbers", [number.name for number in cls.numbers])
+        check_si_units(cls, cls.numbers)
+        check_field_names(cls, "state_names", cls.state_names)
         length, rate = symbols("length", "rate")
         state, numbers = symbols(*cls.state_names), symbols(*(number.name for number in cls.numbers))
         tried(cls, "force", 1, length, rate, state, numbers)

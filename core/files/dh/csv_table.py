@@ -17,17 +17,17 @@ import io
 import re
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.files.dh.rows import is_assumption
+from core.files.dh.rows import is_assumed_value
 from core.files.dh.table import (
     COLUMNS,
     Table,
     column,
     convention_of,
     losses,
-    near_columns,
     reading_of,
     row_values,
-    the_chain,
+    similar_columns_remedy,
+    single_chain,
 )
 from core.files.source import Options, Reading, Source, Writing
 from core.model import Model, Parameter, Pose
@@ -144,7 +144,11 @@ def _column_and_unit(cell: str, source: Source, line: int) -> tuple[str, str]:
     name = column(word)
     if name is None:
         raise FileError(
-            f"'{word[:40]}' is not a column.", file=source.file, line=line, where="header", remedy=near_columns(word)
+            f"'{word[:40]}' is not a column.",
+            file=source.file,
+            line=line,
+            where="header",
+            remedy=similar_columns_remedy(word),
         )
     if unit and unit not in UNITS:
         if name in ("a", "alpha", "d", "theta", "offset", "lower", "upper"):
@@ -194,7 +198,7 @@ def _cell_with_unit(cell: str, unit: str) -> str:
 
 def write_csv(model: Model) -> Writing:
     """Return the CSV table of a model that is a single DH chain."""
-    chain = the_chain(model, "DH table")
+    chain = single_chain(model, "DH table")
     lines = [f"# convention: {chain.convention}", f"# name: {' '.join(model.name.split())}"]
     if model.description:
         lines.append(f"# description: {' '.join(model.description.split())}")
@@ -202,7 +206,7 @@ def write_csv(model: Model) -> Writing:
     if gravity.kind != "point" and model.world != type(model.world)():
         vector = gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
         lines.append(f"# gravity: {', '.join(map(_value_text, vector))}")
-    lines += [f"# parameter {p.name}: {_value_text(p.value)}" for p in model.parameters if not is_assumption(p)]
+    lines += [f"# parameter {p.name}: {_value_text(p.value)}" for p in model.parameters if not is_assumed_value(p)]
     variables = chain.variables()
     rows = [row_values(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
     used = [name for name in COLUMNS if any(name in row for row in rows)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from core.errors import FileError
-from core.files.dh.rows import own_entry
+from core.files.dh.rows import variable_entry
 from core.files.source import Writing
 from core.model import DHChain, DHRow, Finding, Model, Pose
 from core.model.chains import negative
@@ -109,7 +109,7 @@ def _mathematica_name(name: str) -> str:
 
 
 def _row_lines(row: DHRow, variable: str, number: int, rename: _Symbols) -> list[str]:
-    own = rename.text(own_entry(row, variable))
+    own = rename.text(variable_entry(row, variable))
     d, theta = (rename.text(row.d), own) if row.kind == "revolute" else (own, rename.text(row.theta))
     values = (row.kind, rename.text(row.a), rename.text(row.alpha), d, theta)
     labels = ("joint", "a", "alpha", "d", "theta")

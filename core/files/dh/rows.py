@@ -104,13 +104,13 @@ def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple
     )
 
 
-def is_assumption(parameter: Parameter) -> bool:
+def is_assumed_value(parameter: Parameter) -> bool:
     """Return True if the parameter has the value that a reader would assume anyway, so that a file need not state
     it."""
     return parameter == assumed_parameters([parameter.name])[0]
 
 
-def own_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:
+def variable_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:
     """Return the text "variable + constant" of the entry that holds the joint variable."""
     constant = row.theta if row.kind == "revolute" else row.d
     offset: Node = parse(constant) if isinstance(constant, str) else Number(abs(constant))

@@ -87,7 +87,7 @@ def column(word: str) -> str | None:
     return plain if plain in COLUMNS else None
 
 
-def near_columns(word: str) -> str:
+def similar_columns_remedy(word: str) -> str:
     """Return a remedy that names the columns most similar to an unknown one."""
     return near_misses(word.lower(), COLUMNS)
 
@@ -230,7 +230,7 @@ def _chain_formulas(chain: DHChain) -> list[str]:
     return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
 
 
-def the_chain(model: Model, format: str) -> DHChain:
+def single_chain(model: Model, format: str) -> DHChain:
     """Return the single DH chain that makes up the whole model. Raises FileError for any other model."""
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(

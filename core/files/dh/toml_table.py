@@ -24,7 +24,7 @@ import tomllib
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.files.dh.rows import is_assumption
+from core.files.dh.rows import is_assumed_value
 from core.files.dh.table import (
     COLUMNS,
     TENSOR,
@@ -33,10 +33,10 @@ from core.files.dh.table import (
     column,
     convention_of,
     losses,
-    near_columns,
     reading_of,
     row_values,
-    the_chain,
+    similar_columns_remedy,
+    single_chain,
 )
 from core.files.source import Options, Reading, Source, Writing
 from core.model import Model, Parameter, Pose
@@ -209,7 +209,9 @@ class _TomlConverter:
             elif key in ("limits", "limit"):
                 row |= zip(("lower", "upper"), self.vector(value, place, line, 2), strict=True)
             elif (name := column(key)) is None:
-                raise self.error(f"'{key[:40]}' is not a known key of a joint.", where, near_columns(key), line)
+                raise self.error(
+                    f"'{key[:40]}' is not a known key of a joint.", where, similar_columns_remedy(key), line
+                )
             elif name in ("joint", "type"):
                 row[name] = str(value)
             else:
@@ -229,7 +231,7 @@ class _TomlConverter:
 
 def write_toml(model: Model) -> Writing:
     """Return the TOML table of a model that is a single DH chain."""
-    chain = the_chain(model, "DH table")
+    chain = single_chain(model, "DH table")
     lines = [f"convention = {_toml_value(chain.convention)}", f"name = {_toml_value(model.name)}"]
     if model.description:
         lines.append(f"description = {_toml_value(model.description)}")
@@ -241,7 +243,7 @@ def write_toml(model: Model) -> Writing:
             lines.append(
                 f"{key} = {{ position = {_toml_value(pose.position)}, rotation = {_toml_value(pose.rotation)} }}"
             )
-    known = [parameter for parameter in model.parameters if not is_assumption(parameter)]
+    known = [parameter for parameter in model.parameters if not is_assumed_value(parameter)]
     if known:
         lines += ["", "[parameters]", *map(_parameter_line, known)]
     variables = chain.variables()

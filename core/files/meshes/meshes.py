@@ -25,7 +25,7 @@ from core.errors import FileError
 from core.files.meshes.archive_3mf import Color, Part, parts_of
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
-from core.files.meshes.textures import TEXTURES, bound_pictures, shrink_pictures
+from core.files.meshes.textures import TEXTURES, limit_pictures, shrink_pictures
 from core.files.regular_file import MESH, content_of, fingerprint, status_of
 
 _Y_UP = (".gltf", ".glb")
@@ -148,7 +148,7 @@ def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
     import trimesh  # takes 0.3 s: only when a mesh is needed
 
     data = examined(data, suffix, file)
-    bound_pictures()
+    limit_pictures()
     beside: Any = Beside(file)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
     shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())

@@ -55,7 +55,7 @@ class Beside:
                     file=str(place),
                     remedy=MESH.smaller,
                 )
-            return in_utf8(data) if place.suffix.lower() in _TEXTS else data
+            return as_utf8(data) if place.suffix.lower() in _TEXTS else data
         raise FileError(f"There is no file '{name[:200]}' in the folder of the mesh.", remedy="Copy it there.")
 
     __getitem__ = get
@@ -77,7 +77,7 @@ def examined(data: bytes, suffix: str, file: str) -> bytes:
     """Return the bytes to pass to a reader. Raises FileError for a file whose header declares more data than it
     contains."""
     if suffix in _TEXTS or (suffix == ".stl" and not _is_binary_stl(data)):
-        data = in_utf8(data)
+        data = as_utf8(data)
     if suffix == ".ply":
         return _checked_ply(data, file)
     if suffix == ".obj" and len(set(_MATERIAL.findall(data))) * data.count(b"\nv ") > 20 * MOST_NUMBERS:
@@ -89,7 +89,7 @@ def examined(data: bytes, suffix: str, file: str) -> bytes:
     return data
 
 
-def in_utf8(data: bytes) -> bytes:
+def as_utf8(data: bytes) -> bytes:
     """Return text as UTF-8; other bytes are taken as Latin-1, the encoding of older programs' names and comments."""
     try:
         data.decode("utf-8")
@@ -117,7 +117,7 @@ def _checked_ply(data: bytes, file: str) -> bytes:
     for count in _ELEMENT.findall(data, 0, end):
         if not (count.isdigit() and len(count) < 12 and int(count) <= len(data)):
             raise refusal(f"it has fewer than {count[:20].decode('latin-1')} rows", file)
-    return in_utf8(data[:end]) + data[end:]
+    return as_utf8(data[:end]) + data[end:]
 
 
 # ------------------------------------------------------------------------------------------ COLLADA

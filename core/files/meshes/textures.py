@@ -23,7 +23,7 @@ FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF", None)
 
 
 @cache
-def bound_pictures() -> None:
+def limit_pictures() -> None:
     """Keep the mesh readers from decoding images that are too large or that need another program."""
     from PIL import EpsImagePlugin, Image
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from core.errors import ModelError, near_misses
 from core.files.mjcf.includes import ORIGIN
 from core.files.xml_source import Reader, Tag, local_name
-from core.spatial.rotation import in_range
+from core.spatial.rotation import scaled_into_range
 
 Matrix = NDArray[np.float64]
 _MASSES = ("boundmass", "boundinertia", "settotalmass")
@@ -111,7 +111,7 @@ class Settings:
         if tag.get("xyaxes") is not None:
             six = np.array(reader.numbers(tag, "xyaxes", 6, None, where))
             x_axis = _unit_vector(six[:3])
-            second = np.array(in_range(six[3:].tolist()))
+            second = np.array(scaled_into_range(six[3:].tolist()))
             y_axis = _unit_vector(second - (second @ x_axis) * x_axis)
             return np.column_stack([x_axis, y_axis, np.cross(x_axis, y_axis)])
         if tag.get("zaxis") is not None:
@@ -167,11 +167,11 @@ def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
     """Return the (3, 3) rotation of a quaternion x, y, z, w of any nonzero length."""
     if not any(quaternion):
         raise ModelError("A quaternion of length zero is not a rotation.", remedy="Use 1 0 0 0.")
-    return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
+    return np.asarray(Rotation.from_quat(scaled_into_range(tuple(map(float, quaternion)))).as_matrix())
 
 
 def _unit_vector(vector: Matrix) -> Matrix:
-    vector = np.array(in_range(vector.tolist()))
+    vector = np.array(scaled_into_range(vector.tolist()))
     length = np.linalg.norm(vector)
     return vector / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 

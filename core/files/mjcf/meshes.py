@@ -125,7 +125,7 @@ class Meshes:
             raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
         if Path(path).suffix.lower() == MSH:
             return read_msh(path)
-        points = points_alone(path)
+        points = points_without_faces(path)
         if len(points):
             return points, np.zeros((0, 3), np.int64)
         data = load_mesh(path)
@@ -145,7 +145,7 @@ def _is_within_range(numbers: Array) -> bool:
     return not numbers.size or bool(np.abs(numbers).max() <= FARTHEST)
 
 
-def points_alone(path: str) -> Array:
+def points_without_faces(path: str) -> Array:
     """Return the (n, 3) points of an OBJ file without faces, which represent their convex hull; no points for any other
     file."""
     if Path(path).suffix.lower() != ".obj" or _FACE.search(data := content_of(path, MESH)):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
-from core.files.foreign import wrong_root
+from core.files.foreign import wrong_root_error
 from core.files.mjcf.actuators import Rotor, Rotors
 from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
@@ -28,7 +28,7 @@ from core.files.mjcf.meshes import FARTHEST
 from core.files.mjcf.passive import NOTHING, Passive, Springs, added_coefficients, coefficients
 from core.files.mjcf.references import check_names
 from core.files.mjcf.schema import check_free_joints, check_words
-from core.files.mjcf.spring_dampers import Freedom, inertia_felt
+from core.files.mjcf.spring_dampers import Freedom, effective_inertia
 from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Tag, local_name, parse_xml
@@ -46,7 +46,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     """The model of an MJCF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source, forgiving=True)
     if local_name(root) != "mujoco":
-        raise wrong_root(root, "mujoco", "an MJCF file", source)
+        raise wrong_root_error(root, "mujoco", "an MJCF file", source)
     includes = Includes(source)
     build = _MjcfConverter(includes.with_includes_replaced(root, source), source, options)
     build.reader.findings += findings + includes.findings
@@ -397,7 +397,7 @@ class _MjcfConverter:
         """Set springs and dampers given by time constants and damping ratios."""
         if not self.timed:
             return
-        felt = inertia_felt(self.freedoms, bodies, self.poses, self.parents)
+        felt = effective_inertia(self.freedoms, bodies, self.poses, self.parents)
         for k, joint in enumerate(self.joints):
             if joint.name not in self.timed or joint.name not in felt:
                 continue

@@ -27,7 +27,7 @@ class Freedom(NamedTuple):
     armature: float
 
 
-def inertia_felt(
+def effective_inertia(
     freedoms: Sequence[Freedom], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the effective inertia of each joint at the reference values: the number of its degrees of freedom over the

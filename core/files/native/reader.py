@@ -58,13 +58,13 @@ def read_native(source: Source, options: Options) -> Reading:
     try:
         build = _Builder(source.file, options)
         model = build.model(_checked_version(tree))
-        return Reading(model, (*cut_off(source), *build.findings, *build.missing_meshes(model)))
+        return Reading(model, (*truncation_finding(source), *build.findings, *build.missing_meshes(model)))
     except FileError as error:
         error.file = error.file or source.file
         raise
 
 
-def cut_off(source: Source) -> tuple[Finding, ...]:
+def truncation_finding(source: Source) -> tuple[Finding, ...]:
     """Return a finding if a file ends within a line: the writer ends every line, so the rest may be lost, leaving a
     valid file of a smaller machine."""
     if source.decoded or source.data.endswith(b"\n"):
@@ -211,7 +211,7 @@ class _Builder:
 
     def with_imported_machine(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
         """Return a sub-assembly with the machine read from its file."""
-        from core.files.assemblies import MOST_BODIES, bodies_of, with_content
+        from core.files.assemblies import MOST_BODIES, body_count, with_content
 
         try:
             filled, findings = with_content(made, self.file, self.options)
@@ -222,7 +222,7 @@ class _Builder:
         except ModelError as error:
             raise self.located_error(error, line, where) from None
         self.findings += findings
-        self.brought += bodies_of(filled.content)
+        self.brought += body_count(filled.content)
         if self.brought > MOST_BODIES:
             raise FileError(
                 f"The imported machines have more than {MOST_BODIES} bodies together.",

@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 
 from core.errors import ModelError
-from core.files.foreign import wrong_root
+from core.files.foreign import wrong_root_error
 from core.files.source import Options, Reading, Source
 from core.files.urdf.links import SINGLE, Joints, body_of
 from core.files.urdf.shapes import Materials
@@ -34,7 +34,7 @@ def read_urdf(source: Source, options: Options) -> Reading:
     """The model of a URDF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
-        raise wrong_root(root, "robot", "a URDF file", source)
+        raise wrong_root_error(root, "robot", "a URDF file", source)
     build = _UrdfConverter(root, source, options)
     build.reader.findings += findings
     return build.reading()

@@ -423,7 +423,7 @@ def _friction_and_stop_losses(joints: Iterable[Joint]) -> list[str]:
         lost.append("friction that differs by direction (the forward one is written)")
     if any(joint.stribeck_speed != 0.0 for joint in joints):
         lost.append("Stribeck speeds")
-    if any(joint.rubs_by_reaction for joint in joints):
+    if any(joint.has_reaction_friction for joint in joints):
         lost.append("friction that depends on a joint's reaction")
     plain = Limit()
     stops = ("stop", "stiffness", "damping", "restitution")

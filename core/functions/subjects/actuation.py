@@ -39,12 +39,12 @@ def chosen_actuators(mech: Any, text: str) -> Actuators:
     return actuators(mech, names_of(text))
 
 
-def actuator_words(chosen: Actuators) -> str:
+def actuators_text(chosen: Actuators) -> str:
     """Describe the actuators and why they were chosen; '' if they are all joints of an open chain."""
     return f"actuators: {', '.join(chosen.names)} ({chosen.reason}); all else follows them" if chosen.reason else ""
 
 
-def weight_words(mech: Any, chosen: Actuators, length: float | None) -> str:
+def speed_weights_text(mech: Any, chosen: Actuators, length: float | None) -> str:
     """Describe how speeds of prismatic and revolute joints are weighted; '' if there is only one kind."""
     if len(set(chosen.slides(mech))) < 2:
         return ""

@@ -57,7 +57,7 @@ def linear_system(
     file: str,
 ) -> Result:
     """Compute A, B, C, D about the present pose or an operating point, with poles, zeros and responses."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     context.step(0, 3, "Derivatives of the motion")
     system = _linear_system_at(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
@@ -68,7 +68,7 @@ def linear_system(
     notes = {"A": "ẋ = A x + B w", "B": "by the inputs w", "C": "y = C x + D w", "D": "by the inputs at once"}
     for name, (rows, columns) in sides.items():
         if rows and columns:
-            entries = rows_of(without_dust(getattr(system, name)))
+            entries = rows_of(without_rounding_errors(getattr(system, name)))
             parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
     parts += [_point_table(system), _mode_table(system)]
     parts += _diagrams(system, duration)
@@ -130,7 +130,7 @@ def _point_message(system: LinearSystem) -> Message:
 
 def _point_table(system: LinearSystem) -> Table:
     """Table of the operating point, from which deviations are measured."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     groups = (
         ("State", system.state_names, system.x0, system.units.states),
@@ -140,7 +140,7 @@ def _point_table(system: LinearSystem) -> Table:
     rows = [
         (kind, name, float(value), unit)
         for kind, names, values, units in groups
-        for name, value, unit in zip(names, without_dust(values), units, strict=True)
+        for name, value, unit in zip(names, without_rounding_errors(values), units, strict=True)
     ]
     columns = (Column("What"), Column("Name"), Column("Value"), Column("Unit"))
     return Table(title="Deviations count from", columns=columns, rows=tuple(rows), note="SI")
@@ -295,7 +295,7 @@ def lqr(
 ) -> Result:
     """Compute LQR gains and closed-loop poles; write the machine with its feedback to a file if one is named."""
     from core.control.feedback import lqr as best
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     context.step(0, 2, "Linear system")
     system = _system_with_forces(context, inputs, coordinates, forces, friction)
@@ -311,7 +311,7 @@ def lqr(
     gains = Matrix(
         title="Gains",
         symbol="K",
-        entries=rows_of(without_dust(found.K)),
+        entries=rows_of(without_rounding_errors(found.K)),
         rows=system.input_names,
         columns=system.state_names,
         note="w = u0 − K (x − x0), SI",
@@ -354,7 +354,7 @@ def root_locus(
 
     from core.analysis.sweep import dimension_of
     from core.control.root_locus import DIVISIONS
-    from core.control.root_locus import root_locus as wander
+    from core.control.root_locus import root_locus as random_closed_pose_from
     from core.model.units.units import SI
 
     if len(ranges) > 1:
@@ -366,7 +366,7 @@ def root_locus(
     if ranges:
         name, start, stop, divisions = ranges[0]
         context.step(0, 1, f"Poles over {name}")
-        found = wander(
+        found = random_closed_pose_from(
             context.mech,
             name,
             np.linspace(start, stop, divisions + 1),
@@ -393,21 +393,21 @@ def root_locus(
         context.step(0, 1, "Poles over the gain")
         system = _linear_system_at(context, inputs, outputs, "", {}, {}, friction=friction)
         gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
-        found, unit = wander(system, values=gains), ""
+        found, unit = random_closed_pose_from(system, values=gains), ""
     return _locus_report(found, unit)
 
 
 def _stuck_message(system: LinearSystem) -> list[Result]:
     """Name the joints that stick by friction; empty if there are none."""
-    from core.control.linear_system import stuck_words
+    from core.control.linear_system import stuck_sentence
 
-    return [Message(text=stuck_words(system.stuck), severity="hint")] if system.stuck else []
+    return [Message(text=stuck_sentence(system.stuck), severity="hint")] if system.stuck else []
 
 
 def _immovable_message(title: str, system: LinearSystem) -> Message:
-    from core.control.linear_system import stuck_words
+    from core.control.linear_system import stuck_sentence
 
-    words = f" {stuck_words(system.stuck)}" if system.stuck else ""
+    words = f" {stuck_sentence(system.stuck)}" if system.stuck else ""
     return Message(title=title, text=f"The machine cannot move here.{words}", severity="hint")
 
 

@@ -8,7 +8,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag
 from core.functions.results import Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
-from core.functions.subjects.robot_formulas import formulas, needs_open_chain, robot_of
+from core.functions.subjects.robot_formulas import formulas, needs_open_chain, symbolic_robot
 from core.functions.subjects.symbols import RECOGNISE, SYMBOLS, TIP
 from core.functions.text import Column
 
@@ -55,7 +55,7 @@ def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: st
     from core.symbolic.derivation import numbers as numbers_of
     from core.symbolic.derivation import steps, values_at
 
-    robot = robot_of(context, tip, symbols, recognise)
+    robot = symbolic_robot(context, tip, symbols, recognise)
     chosen = [step for step in steps(robot) if part in ("all", step.part)]
     values = values_at(robot, context.q, context.p)
     parts: list[Result] = []

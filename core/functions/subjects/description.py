@@ -67,7 +67,7 @@ def link_transforms(context: Context) -> Result:
     """Compute A_i of every DH joint: the present pose of frame i in frame i − 1."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     parts = []
     for chain in context.model.chains:
@@ -78,7 +78,7 @@ def link_transforms(context: Context) -> Result:
                 Matrix(
                     title=f"Frame {i} in frame {i - 1}",
                     symbol=f"A_{{{i}}}",
-                    entries=rows_of(without_dust(A)),
+                    entries=rows_of(without_rounding_errors(A)),
                     note="positions in m",
                 )
             )
@@ -89,11 +89,11 @@ def coordinates(context: Context) -> Result:
     """List every joint coordinate with its value, its limits, and whether it is within them."""
     from core.analysis.inverse_kinematics import at_limits
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_errors
+    from core.functions.rounding import pose_without_solver_errors
 
     limited, present = at_limits(context.mech, context.q), context.q
     if context.mech.constrained:  # an iteration has closed it
-        present = pose_without_errors(context.mech, present, characteristic_length(context.mech, context.p))
+        present = pose_without_solver_errors(context.mech, present, characteristic_length(context.mech, context.p))
     rows: list[tuple[Cell, ...]] = []
     for c, value in zip(context.mech.coordinates, present, strict=True):
         state = "at its limit" if c.name in limited else ""
@@ -172,12 +172,12 @@ def mass_properties(context: Context) -> Result:
 def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
     """Return mass, centre of mass (body frame) and inertia about it."""
     from core.files.meshes.body_inertia import inertia_of
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
     from core.model.formula.evaluation import Numbers
     from core.spatial.inertia import split
 
     mass, center, tensor = split(inertia_of(body, Numbers(context.values, context.model.origin)))
-    return float(mass), tuple(map(float, center)), tuple(map(float, without_dust(tensor)))
+    return float(mass), tuple(map(float, center)), tuple(map(float, without_rounding_errors(tensor)))
 
 
 FUNCTIONS = (

@@ -95,11 +95,11 @@ def _verdict(best: Linkage) -> Message:
 
 
 def _solutions(found: tuple[Linkage, ...]) -> Table:
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
-    errors = without_dust([each.error for each in found], 1e-6)
+    errors = without_rounding_errors([each.error for each in found], 1e-6)
     rows = [
-        (TOPOLOGY_TITLES[each.topology], float(error), float(without_dust([each.relative], 1e-9)[0]),
+        (TOPOLOGY_TITLES[each.topology], float(error), float(without_rounding_errors([each.relative], 1e-9)[0]),
          "turns" if each.turns else "swings", " ".join(each.defects) or "none")
         for each, error in zip(found, errors, strict=True)
     ]  # fmt: skip
@@ -201,7 +201,7 @@ def _dimension_of_name(context: Context, name: str) -> str:
 
 def report_of(context: Context, found: Designed, save: str = "") -> Report:
     """Report the outcome of an optimisation."""
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
 
     best = found.best
     names = tuple(best.parameters)
@@ -218,7 +218,7 @@ def report_of(context: Context, found: Designed, save: str = "") -> Report:
         text += f" The machine stands in {save}."
     rows = []
     for row in found.table:
-        values = without_dust([row.parameters[name] for name in names], SOLVED_FRACTION)
+        values = without_rounding_errors([row.parameters[name] for name in names], SOLVED_FRACTION)
         value = float(f"{row.value:.9g}") if row.state != "failed" else None
         rows.append((row.number, row.state, value, *(float(f"{x:.6g}") for x in values), row.message))
     columns = (Column("Start"), Column("State"), Column("Value"), *(Column(name) for name in names), Column("Ended"))

@@ -10,7 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
-from core.functions.subjects.actuation import ACTUATORS, actuator_words, chosen_actuators
+from core.functions.subjects.actuation import ACTUATORS, actuators_text, chosen_actuators
 from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
@@ -25,13 +25,15 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 def energy(context: Context, speeds: dict[str, float]) -> Result:
     """Compute the centre of mass, kinetic and potential energy; only energies if nothing has mass."""
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import without_errors
+    from core.functions.rounding import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     kinetic, potential = (float(e) for e in mech.energy(q, v, p=p, t=context.t))
     try:
-        center = tuple(map(float, without_errors(mech, mech.center_of_mass(q, p=p), characteristic_length(mech, p))))
+        center = tuple(
+            map(float, without_solver_errors(mech, mech.center_of_mass(q, p=p), characteristic_length(mech, p)))
+        )
     except ModelError:
         center = ()
     rows = (
@@ -53,7 +55,7 @@ def inverse_dynamics(
     import numpy as np
 
     from core.constraints.force_ranges import joint_forces
-    from core.functions.rounding import without_errors
+    from core.functions.rounding import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
@@ -72,9 +74,9 @@ def inverse_dynamics(
         held = "; friction and rigid stops hold joints that stay at rest: the motion is the same for any force between "
         held += "the bounds"
     v, a, *columns = (
-        without_errors(mech, v),
-        without_errors(mech, a),
-        *(without_errors(mech, column, largest) for column in columns),
+        without_solver_errors(mech, v),
+        without_solver_errors(mech, a),
+        *(without_solver_errors(mech, column, largest) for column in columns),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -102,9 +104,11 @@ def _with_limit_warning(context: Context, table: Table) -> Result:
     """Return a table of forces, preceded by a message on joints beyond their limits."""
     import numpy as np
 
-    from core.constraints.passed_limits import beyond_words, passed_limits
+    from core.constraints.passed_limits import passed_limits, passed_limits_text
 
-    words = beyond_words(passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None))
+    words = passed_limits_text(
+        passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None)
+    )
     if not words:
         return table
     return Report(title=table.title, parts=(Message(text=words, severity="warning"), table))
@@ -129,14 +133,14 @@ def _overloaded_motors_text(context: Context, forces: Any) -> str:
 
 def _compressed_stops_text(context: Context) -> str:
     """Name the joint stops that are compressed at the present pose."""
-    from core.constraints.elastic_stops import pushed_in
+    from core.constraints.elastic_stops import compressed_stops
     from core.constraints.joint_modes import joint_modes
     from core.constraints.joint_rows import rows_at
 
     compiled = context.mech.compiled
     p = compiled.parameter_values(context.p)
     at = rows_at(compiled, joint_modes(compiled, p), context.q, p, context.t)
-    names = [at.rows[i].name for i, _ in pushed_in(at)]
+    names = [at.rows[i].name for i, _ in compressed_stops(at)]
     return f"; pushed in here: the stop of {listed(names)}" if names else ""
 
 
@@ -144,17 +148,17 @@ def gravity(context: Context, actuators: str) -> Result:
     """Compute the joint forces that hold the machine against gravity."""
     import numpy as np
 
-    from core.functions.rounding import without_errors
+    from core.functions.rounding import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
-    columns = [without_errors(mech, mech.gravity(q, p=p))]
+    columns = [without_solver_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): joint forces that hold the machine at rest"
     acting, where = _acting_speeds(context, actuators)
     if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
-        columns.insert(0, without_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
+        columns.insert(0, without_solver_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
         titles.append("Of the tree cut open")
         note = f"forces that hold the machine at rest{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -167,7 +171,7 @@ def gravity(context: Context, actuators: str) -> Result:
 def _acting_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
     """Return (names of the speeds at which forces act, None for the independent ones; a remark, '' for an open chain).
     These are the actuators named, else the default actuators unless they cannot hold the machine at this pose."""
-    from core.analysis.actuators import loose_words, transmission
+    from core.analysis.actuators import transmission, uncontrolled_motion_text
 
     mech = context.mech
     if not actuators and not mech.compiled.lasting.any():
@@ -175,8 +179,8 @@ def _acting_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | 
     chosen = chosen_actuators(mech, actuators)
     loose = transmission(mech, context.q, chosen, context.p).loose
     if actuators or not loose.shape[1]:
-        return chosen.names, f"; {actuator_words(chosen)}"
-    return None, f"; at independent joints. {loose_words(mech, chosen, loose)}"
+        return chosen.names, f"; {actuators_text(chosen)}"
+    return None, f"; at independent joints. {uncontrolled_motion_text(mech, chosen, loose)}"
 
 
 def mass_matrix(context: Context) -> Result:
@@ -191,7 +195,7 @@ def mass_matrix(context: Context) -> Result:
     if not mech.compiled.lasting.any():
         return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
     chosen = default_actuators(mech.compiled)
-    (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuator_words(chosen)
+    (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuators_text(chosen)
     if loose.shape[1]:
         (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
     of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
@@ -204,11 +208,13 @@ def mass_matrix(context: Context) -> Result:
 
 def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
     """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
     names = tuple(names)
-    return Matrix(title=title, symbol="M(q)", entries=rows_of(without_dust(M)), rows=names, columns=names, note=note)
+    return Matrix(
+        title=title, symbol="M(q)", entries=rows_of(without_rounding_errors(M)), rows=names, columns=names, note=note
+    )
 
 
 def _properties(M: Any) -> Table:

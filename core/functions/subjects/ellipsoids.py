@@ -11,10 +11,10 @@ from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Resu
 from core.functions.subjects.actuation import (
     ACTUATORS,
     LENGTH,
-    actuator_words,
+    actuators_text,
     chosen_actuators,
     joint_length,
-    weight_words,
+    speed_weights_text,
 )
 from core.functions.text import Amount, Cell, Column
 
@@ -65,14 +65,14 @@ def manipulability(
         ranges=ranges,
     )
     note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_dimension_note(m)}"
-    note = "; ".join(filter(None, (note, actuator_words(chosen), weight_words(poses.mech, chosen, length))))
+    note = "; ".join(filter(None, (note, actuators_text(chosen), speed_weights_text(poses.mech, chosen, length))))
     table = _measures_table(context, poses, found, ranges, m, kind, note)
     if file:
         store(file, table)
     remarks = (
         _singularity_note(found, table, len(ranges), m, part),
         _unlocked_note(poses.mech, chosen, found, table, len(ranges)),
-        context.assumed_words((r.name for r in ranges), _geometric_names(context)),
+        context.assumed_values_text((r.name for r in ranges), _geometric_names(context)),
     )
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}",
@@ -124,12 +124,12 @@ def _singularity_note(found: list[Any], table: Table, ranges: int, m: int, part:
 
 def _unlocked_note(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
     """Describe at which poses the machine can move with its actuators locked; '' if there are none."""
-    from core.analysis.actuators import loose_words
+    from core.analysis.actuators import uncontrolled_motion_text
 
     places = [k for k, e in enumerate(found) if e.loose.shape[1]]
     if not places:
         return ""
-    words = loose_words(mech, chosen, found[places[0]].loose)
+    words = uncontrolled_motion_text(mech, chosen, found[places[0]].loose)
     return words if len(found) == 1 else f"At {_poses_text(places, len(found), table, ranges)}: {words}"
 
 
@@ -200,12 +200,12 @@ def _measures_table(
 
 def store(path: str, table: Table) -> None:
     """Write the measures to a new CSV file, or append them as text to another file (Robotica's `file`)."""
-    from core.files.source import append_whole, write_whole
+    from core.files.source import append_atomically, write_whole
 
     if path.lower().endswith(".csv"):
         write_whole(path, table.to_csv().encode("utf-8"))
     else:
-        append_whole(path, table.to_text() + "\n")
+        append_atomically(path, table.to_text() + "\n")
 
 
 FUNCTIONS = (

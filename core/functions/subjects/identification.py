@@ -9,7 +9,7 @@ from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
 from core.functions.function import Function, needs_motion
-from core.functions.option_texts import outer_parts
+from core.functions.option_texts import split_outside_brackets
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SignalValues, Text
 from core.functions.results import Message, Motion, Report, Result, Table
 from core.functions.text import Cell, Column
@@ -38,7 +38,7 @@ DIAGRAMS = 8
 
 def parts_of(text: str) -> tuple[str, ...]:
     """Split names separated by commas or blanks."""
-    return tuple(part.strip() for part in outer_parts(text.replace(";", ",")) if part.strip())
+    return tuple(part.strip() for part in split_outside_brackets(text.replace(";", ",")) if part.strip())
 
 
 def columns_of_text(text: str) -> dict[str, str]:
@@ -56,10 +56,10 @@ def columns_of_text(text: str) -> dict[str, str]:
 
 def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
     """Return a mapping signal → column, as given and as guessed from column names, with a message on the guesses."""
-    from core.identification.measured_trace import guessed_columns
+    from core.identification.measured_trace import guess_columns
 
     named = columns_of_text(columns)
-    guessed = guessed_columns(context.mech, trace, named)
+    guessed = guess_columns(context.mech, trace, named)
     if not guessed:
         return named, []
     pairs = ", ".join(f"{signal} = {column}" for signal, column in guessed.items())
@@ -362,7 +362,7 @@ def excitation(
         cancelled=context.cancelled,
     )
     parts: list[Result] = [
-        Message(text=excitation_words(found)),
+        Message(text=excitation_summary(found)),
         Motion(title="Exciting motion", run=found.run(dict(context.p) or None)),
     ]
     every = max(1, len(found.time) // SHOWN)
@@ -374,7 +374,7 @@ def excitation(
     return Report(title="Exciting motion", parts=tuple(parts))
 
 
-def excitation_words(found: Excitation) -> str:
+def excitation_summary(found: Excitation) -> str:
     """Summarise an excitation in a sentence or two."""
     text = f"Condition {found.condition:.3g} (that of the first motion tried: {found.before:.3g}) for "
     text += f"{found.base.rank} base parameters."

@@ -12,10 +12,10 @@ from core.functions.results import Matrix, Message, Report, Result, Table, rows_
 from core.functions.subjects.actuation import (
     ACTUATORS,
     LENGTH,
-    actuator_words,
+    actuators_text,
     chosen_actuators,
     joint_length,
-    weight_words,
+    speed_weights_text,
 )
 from core.functions.text import Amount, Cell, Column
 
@@ -32,7 +32,7 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import without_errors
+    from core.functions.rounding import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
@@ -41,7 +41,10 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
         X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
-        X_RF[:3, :3], X_RF[:3, 3] = without_errors(mech, X_RF[:3, :3], 1.0), without_errors(mech, X_RF[:3, 3], size)
+        X_RF[:3, :3], X_RF[:3, 3] = (
+            without_solver_errors(mech, X_RF[:3, :3], 1.0),
+            without_solver_errors(mech, X_RF[:3, 3], size),
+        )
         matrices.append(
             Matrix(
                 title=f"Pose of {name} in {reference}",
@@ -79,9 +82,9 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     """
     import numpy as np
 
-    from core.analysis.actuators import loose_words
+    from core.analysis.actuators import uncontrolled_motion_text
     from core.analysis.manipulability import actuated_jacobian
-    from core.functions.rounding import without_errors
+    from core.functions.rounding import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
@@ -94,14 +97,14 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     matrix = Matrix(
         title=f"Jacobian of {frame}",
         symbol="J",
-        entries=rows_of(without_errors(mech, np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
+        entries=rows_of(without_solver_errors(mech, np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
         columns=chosen.names,
         rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
-        note="; ".join(filter(None, (note, actuator_words(chosen)))),
+        note="; ".join(filter(None, (note, actuators_text(chosen)))),
     )
     parts: list[Result] = [matrix, _singular_values(context, frame, J, chosen, length)]
     if J.loose.shape[1]:
-        parts.insert(0, Message(title="", text=loose_words(mech, chosen, J.loose), severity="warning"))
+        parts.insert(0, Message(title="", text=uncontrolled_motion_text(mech, chosen, J.loose), severity="warning"))
     return Report(title="Jacobian", parts=tuple(parts))
 
 
@@ -137,7 +140,7 @@ def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: 
         "singular values in the dimensions in which the frame moves at general poses; w is their product: √det(J Jᵀ), "
         "or √det(Jᵀ J) where fewer joints move",
         f"both together: [ω; v/L], {'L the size of the machine' if length is None else 'L as given'}",
-        weight_words(mech, chosen, length),
+        speed_weights_text(mech, chosen, length),
     )
     return Table(
         title="Singular values of J",
@@ -197,12 +200,12 @@ def inverse_kinematics(
 def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
     """Table with one row per solution."""
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_errors
+    from core.functions.rounding import pose_without_solver_errors
 
     size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
-        pose = pose_without_errors(context.mech, branch.q, size)
+        pose = pose_without_solver_errors(context.mech, branch.q, size)
         errors = [x if x > TOLD_ERROR else 0.0 for x in (branch.position_error, branch.orientation_error)]
         cells = [Amount(float(x), c.dimension) for x, c in zip(pose, context.mech.coordinates, strict=True)]
         rows.append((i, *cells, *errors, left[i - 1], ", ".join(branch.at_limits)))
@@ -239,11 +242,11 @@ _ORDER = "nearest to the present pose first; every solution is inside the joint 
 
 def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
     """Name the angles that may differ by whole turns from the solutions."""
-    from core.analysis.whole_turns import other_turns
+    from core.analysis.whole_turns import other_turn_counts
 
     most: dict[str, int] = {}
     for branch in found:
-        for name, count in other_turns(mech, branch.q).items():
+        for name, count in other_turn_counts(mech, branch.q).items():
             most[name] = max(most.get(name, 0), count)
     if not most or not found[0].reached:
         return ""
@@ -283,10 +286,10 @@ def _miss_message(frame: str, best: Any) -> Message:
 
 def _idle_joints_text(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
     """Name the joints that do not affect the target and keep their values."""
-    from core.analysis.inverse_kinematics import idle_coordinates
+    from core.analysis.inverse_kinematics import coordinates_without_effect
     from core.errors import listed
 
-    names = idle_coordinates(mech, frame, p, translation=target.shape == (3,), t=t)
+    names = coordinates_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
     if not names:
         return ""
     moved = "do not move it and stay" if len(names) > 1 else "does not move it and stays"

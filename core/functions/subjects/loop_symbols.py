@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import ModelError
-from core.files.contents import contents_of
+from core.files.contents import content_fingerprints
 from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, OutputFile, Text
 from core.functions.results import Formulas, Message, Report, Result, Table
-from core.functions.subjects.symbols import NOTATION, RECOGNISE, append, take_notation
+from core.functions.subjects.symbols import NOTATION, RECOGNISE, append, set_notation
 from core.functions.text import Cell, Column
 
 WHAT = {
@@ -34,14 +34,14 @@ _kept: dict[str, Any] = {}
 """Cache of the last linkage, whose lazily computed results are shared by later functions."""
 
 
-def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
+def symbolic_linkage(context: Context, symbols: str, recognise: bool) -> Any:
     """Return the machine's loops in symbols; cached for the next call."""
     from core.symbolic import linkage
 
     chosen: Any = symbols.strip() or "masses"
     if chosen not in ("masses", "named", "all", "none"):
         chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
-    key = (context.model, contents_of(context.model), chosen, recognise)
+    key = (context.model, content_fingerprints(context.model), chosen, recognise)
     kept = _kept.get("linkage")
     if kept is None or kept[0] != key:
         kept = _kept["linkage"] = (key, linkage(context.model, symbols=chosen, recognise=recognise))
@@ -79,11 +79,11 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
     """Derive the sections in symbols and compare each with the compiled kernel."""
     from core.symbolic.linkage_proof import proofs
 
-    take_notation(notation)
+    set_notation(notation)
     context.step(0, 4, "Closed forms …")
     if reason := _obstacle_text(context):
         return _refusal_message(reason)
-    linkage = linkage_of(context, symbols, recognise)
+    linkage = symbolic_linkage(context, symbols, recognise)
     writer = _Writer(context, linkage)
     parts: list[Result] = [writer.coordinates()] if what != "equations of motion" else []
     made: dict[str, list[Formulas]] = {}
@@ -195,10 +195,10 @@ def write_loop_equations(
     from core.symbolic.equation_export import written
     from core.symbolic.linkage_words import conventions
 
-    take_notation(notation)
+    set_notation(notation)
     if reason := _obstacle_text(context):
         return _refusal_message(reason)
-    linkage = linkage_of(context, symbols, True)
+    linkage = symbolic_linkage(context, symbols, True)
     found = [each for section in WHAT[what] for each in getattr(linkage, section) if each.side is None]
     code = language not in ("text", "latex")
     notes = [linkage.model.name, *(plain(line) for line in conventions(linkage, *WHAT[what], code=code))]

@@ -97,7 +97,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
     from core.analysis.branches import branches, independent_coordinates
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_errors
+    from core.functions.rounding import pose_without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     size = characteristic_length(mech, p)
@@ -121,7 +121,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     rows = tuple(
         (
             str(k),
-            *map(float, pose_without_errors(mech, pose, size)),
+            *map(float, pose_without_solver_errors(mech, pose, size)),
             "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
         )
         for k, pose in enumerate(found, 1)
@@ -162,10 +162,12 @@ def _clean_screw(value: Screw, size: float) -> Screw:
     """Return the screw without rounding errors in direction and point. size : of the machine, m."""
     import dataclasses
 
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
 
-    direction = without_dust(value.direction, SOLVED_FRACTION)
-    return dataclasses.replace(value, direction=direction, point=without_dust(value.point, SOLVED_FRACTION, size))
+    direction = without_rounding_errors(value.direction, SOLVED_FRACTION)
+    return dataclasses.replace(
+        value, direction=direction, point=without_rounding_errors(value.point, SOLVED_FRACTION, size)
+    )
 
 
 def _screw_table(title: str, value: Screw) -> Result:

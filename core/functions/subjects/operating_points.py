@@ -80,7 +80,7 @@ def _verdict(found: Found) -> Message:
 
 
 def _row_table(problem: OperatingPoint, found: Found) -> Table:
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
 
     system = found.system
     units = dict(zip(system.output_names, system.units.outputs, strict=True))
@@ -93,9 +93,15 @@ def _row_table(problem: OperatingPoint, found: Found) -> Table:
             role = "steady" if state.endswith(".v") else "found"
             listed.append((state, role, float(system.x0[k]), None))
             units[state] = system.units.states[k]
-    values = without_dust([value for _, _, value, _ in listed], SOLVED_FRACTION)
+    values = without_rounding_errors([value for _, _, value, _ in listed], SOLVED_FRACTION)
     rows = [
-        (name, role, float(value), units.get(name, ""), None if off is None else float(without_dust([off], 1e-9)[0]))
+        (
+            name,
+            role,
+            float(value),
+            units.get(name, ""),
+            None if off is None else float(without_rounding_errors([off], 1e-9)[0]),
+        )
         for (name, role, _, off), value in zip(listed, values, strict=True)
     ]
     columns = (Column("Quantity"), Column("Role"), Column("Value"), Column("Unit"), Column("Off by"))

@@ -12,7 +12,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
 from core.functions.results import Message, Motion, Report, Result, Table
-from core.functions.subjects.robot_formulas import needs_open_chain, robot_of
+from core.functions.subjects.robot_formulas import needs_open_chain, symbolic_robot
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def response(
     parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _response_table(run, robot)]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))
-    taken = context.assumed_words(values)
+    taken = context.assumed_values_text(values)
     if taken:
         parts.append(Message(text=taken, severity="hint"))
     if file:
@@ -69,7 +69,7 @@ def response(
 
 
 def _robot(context: Context) -> Robot:
-    robot: Robot = robot_of(context, "", "named", True)
+    robot: Robot = symbolic_robot(context, "", "named", True)
     return robot
 
 
@@ -119,7 +119,7 @@ def summary(run: Run, robot: Robot) -> str:
 
 def _response_table(run: Run, robot: Robot) -> Table:
     """Table of joint variables and their rates at a few times."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     columns = [Column("t", "time")]
     for v in robot.chain.variables:
@@ -128,7 +128,10 @@ def _response_table(run: Run, robot: Robot) -> Table:
         columns.append(Column(f"{v.symbol}'", "angular_velocity" if v.turns else "velocity"))
     chosen = sorted({round((len(run) - 1) * i / SHOWN) for i in range(SHOWN + 1)})
     places = [v.q for v in robot.chain.variables], [v.v for v in robot.chain.variables]
-    q, rates = without_dust(run.q[chosen][:, places[0]]), without_dust(run.v[chosen][:, places[1]])
+    q, rates = (
+        without_rounding_errors(run.q[chosen][:, places[0]]),
+        without_rounding_errors(run.v[chosen][:, places[1]]),
+    )
     rows: list[tuple[Cell, ...]] = [
         (float(run.time[k]), *map(float, q[i]), *map(float, rates[i])) for i, k in enumerate(chosen)
     ]

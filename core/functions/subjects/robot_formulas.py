@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from core.files.contents import contents_of
+from core.files.contents import content_fingerprints
 from core.functions.context import Cancelled, Context
 from core.functions.results import Formulas
 
@@ -31,14 +31,14 @@ _kept: dict[str, Any] = {}
 """Cache of the last robot derived, whose lazily computed results are shared by later functions."""
 
 
-def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
+def symbolic_robot(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     """Return the symbolic robot of the machine; cached for the next call."""
     from core.symbolic import robot
 
     chosen: Any = symbols.strip() or "named"
     if chosen not in ("named", "all", "none"):
         chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
-    key = (context.model, contents_of(context.model), tip, chosen, recognise)
+    key = (context.model, content_fingerprints(context.model), tip, chosen, recognise)
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
         kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=chosen, recognise=recognise))

@@ -15,7 +15,7 @@ from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
     from core.sensitivities.gradient import Differentiated
-    from core.sensitivities.start_changes import Start
+    from core.sensitivities.start_state_derivatives import Start
     from core.simulation import Run
 
 POINTS = 400
@@ -80,7 +80,7 @@ def run_derivatives(
 
 def _start_speeds(context: Context) -> tuple[str, ...]:
     """Return the initial speeds of the independent coordinates."""
-    from core.analysis.held_state import well_chosen
+    from core.analysis.held_state import well_conditioned_speeds
     from core.mobility.constraint_rank import PositionConstraints
     from core.numerics.rank import null_space
 
@@ -88,7 +88,7 @@ def _start_speeds(context: Context) -> tuple[str, ...]:
     free = list(range(mech.nv))
     if mech.constrained:
         motions = null_space(mech.constraint_jacobian(context.q, p=dict(context.p) or None))
-        free = well_chosen(PositionConstraints(mech.compiled, context.p, context.t), motions)
+        free = well_conditioned_speeds(PositionConstraints(mech.compiled, context.p, context.t), motions)
     return tuple(f"{mech.v_names[k]}.v" for k in free)[:NAMES]
 
 
@@ -112,7 +112,7 @@ def _differentiated(
 
     from core.sensitivities.gradient import Differentiated
     from core.sensitivities.replay import refuse
-    from core.sensitivities.start_changes import Start, columns_of
+    from core.sensitivities.start_state_derivatives import Start, columns_of
     from core.simulation import simulate
 
     mech, p = context.mech, dict(context.p) or None
@@ -140,11 +140,11 @@ def _table_and_curves(
     """Return a table of the derivatives at the end, and their curves."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     times = np.linspace(found.first, found.last, POINTS + 1)
     eyes, slopes, values = found.over_time(asked, times)
-    slopes = without_dust(slopes)
+    slopes = without_rounding_errors(slopes)
     sizes = [_reference_change(context, found, name) for name in names]
     rows: list[tuple[Cell, ...]] = []
     for k, output in enumerate(eyes.names):

@@ -94,11 +94,11 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_errors
+    from core.functions.rounding import pose_without_solver_errors
 
     mech, p = context.mech, context.p
     size = characteristic_length(mech, p)
-    present, rest = (pose_without_errors(mech, q, size) for q in (context.q, found.q))
+    present, rest = (pose_without_solver_errors(mech, q, size) for q in (context.q, found.q))
     scales = [size if c.dimension == "length" else 1.0 for c in mech.coordinates]
     rest = np.where(np.abs(rest - present) < MOVED_FRACTION * np.array(scales), present, rest)
     rows = tuple(
@@ -133,14 +133,14 @@ def _holding_text(found: FrictionBalance, stability: str) -> str:
 def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
     """Table of the friction force in each joint."""
     from core.constraints.joint_modes import joint_modes
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
 
     modes = joint_modes(mech.compiled, mech.compiled.parameter_values(p))
     dimensions = {row.name: "force" if row.dimension == "length" else "torque" for row in modes.rows}
     numbers = [(found.forces[name], *found.ranges[name], found.limits[name]) for name in found.forces]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(x), dimensions[name]) for x in row))
-        for name, row in zip(found.forces, without_dust(numbers, SOLVED_FRACTION, 0.0), strict=True)
+        for name, row in zip(found.forces, without_rounding_errors(numbers, SOLVED_FRACTION, 0.0), strict=True)
     )
     note = "along the growth of the coordinate"
     if not found.unique:
@@ -186,7 +186,7 @@ def linearise(
     import numpy as np
 
     from core.analysis.linearisation import linearise as linearised
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_rounding_errors
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
@@ -197,7 +197,7 @@ def linearise(
     matrix = Matrix(
         title="State matrix",
         symbol="A",
-        entries=rows_of(without_dust(found.A)),
+        entries=rows_of(without_rounding_errors(found.A)),
         rows=names,
         columns=names,
         note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",

@@ -7,10 +7,10 @@ from typing import Any
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
-from core.functions.growing import Growing
+from core.functions.growing import GrowingReport
 from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
 from core.functions.results import Formulas, Message, Result
-from core.functions.subjects.robot_formulas import NAMES, needs_open_chain, robot_of
+from core.functions.subjects.robot_formulas import NAMES, needs_open_chain, symbolic_robot
 
 
 def derive(
@@ -26,9 +26,9 @@ def derive(
     notation: str,
 ) -> Result:
     """Derive one result in symbols."""
-    take_notation(notation)
-    robot = robot_of(context, tip, symbols, recognise)
-    growing = Growing(context, robot, NAMES[what], seconds, 1)
+    set_notation(notation)
+    robot = symbolic_robot(context, tip, symbols, recognise)
+    growing = GrowingReport(context, robot, NAMES[what], seconds, 1)
     growing.add(what, *indices_of(robot, what, i, j, k))
     return growing.result()
 
@@ -42,9 +42,9 @@ def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]
 
 def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool, notation: str) -> Result:
     """Derive all A_i, T(0, i) and the Jacobian."""
-    take_notation(notation)
-    robot = robot_of(context, tip, symbols, recognise)
-    growing = Growing(context, robot, "Forward kinematics in symbols", math.inf, 2 * robot.n + 1)
+    set_notation(notation)
+    robot = symbolic_robot(context, tip, symbols, recognise)
+    growing = GrowingReport(context, robot, "Forward kinematics in symbols", math.inf, 2 * robot.n + 1)
     for index in range(1, robot.n + 1):
         growing.add("A", index, done=2 * index - 2)
         growing.add("T", 0, index, done=2 * index - 1)
@@ -56,13 +56,13 @@ def euler_lagrange(
     context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool, seconds: float, notation: str
 ) -> Result:
     """Derive potential energy, M, C and G, and the Christoffel symbols if requested."""
-    take_notation(notation)
-    robot = robot_of(context, tip, symbols, recognise)
+    set_notation(notation)
+    robot = symbolic_robot(context, tip, symbols, recognise)
     wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
     if christoffel:
         n = robot.n
         wanted += [("c", a, b, c) for c in range(1, n + 1) for a in range(1, n + 1) for b in range(1, a + 1)]
-    growing = Growing(context, robot, "Euler–Lagrange equations", seconds, len(wanted))
+    growing = GrowingReport(context, robot, "Euler–Lagrange equations", seconds, len(wanted))
     for done, (what, *indices) in enumerate(wanted):
         part = growing.add(what, *indices, done=done)
         if what == "c" and part is not None and _is_zero(part):
@@ -92,8 +92,8 @@ def write_equations(
     """Write a result in a language, appended to a file if one is named."""
     from core.symbolic.export import export
 
-    take_notation(notation)
-    robot = robot_of(context, tip, symbols, True)
+    set_notation(notation)
+    robot = symbolic_robot(context, tip, symbols, True)
     indices = indices_of(robot, what, i, j, k)
     if language in ("recursion in Python", "recursion in C"):
         from core.symbolic.recursion_code import code, recursion
@@ -109,21 +109,21 @@ def write_equations(
 
 def append(file: str, text: str) -> None:
     """Append text to a file. Raises FileError if the file cannot be written."""
-    from core.files.source import append_whole
+    from core.files.source import append_atomically
 
-    append_whole(file, text if text.endswith("\n") else text + "\n")
+    append_atomically(file, text if text.endswith("\n") else text + "\n")
 
 
 def simplify(context: Context, expression: str, notation: str) -> Result:
     """Simplify a typed expression."""
-    take_notation(notation)
+    set_notation(notation)
     from core.symbolic.simplification import simplified
 
     form = simplified(expression)
     return Formulas(title="Simplified expression", label="result", entries=((form,),))
 
 
-def take_notation(notation: str) -> None:
+def set_notation(notation: str) -> None:
     """Set how sines and cosines are written from now on: "short" C12, "full" cos(q1 + q2); "as set" changes nothing."""
     from core.symbolic.notation import write_short
 
@@ -135,7 +135,7 @@ def trig_notation(context: Context, notation: str) -> Result:
     """Choose how sines and cosines are written in all later results."""
     from core.symbolic.notation import writes_short
 
-    take_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
+    set_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
     shown = "C1 for cos(q1), S12 for sin(q1 + q2)" if writes_short() else "cos(q1), sin(q1 + q2) in full"
     return Message(title="Notation of sines and cosines", text=f"From now on results show {shown}.")
 

@@ -9,14 +9,14 @@ from core.joints import Fixed
 from core.model.edits import edits
 from core.model.joints import Joint
 from core.model.model import Model
-from core.model.unknown_kinds import of_unknown_kind
+from core.model.unknown_kinds import elements_of_unknown_kind
 
 
 def known_part(model: Model) -> Model:
     """Return the expanded machine without elements of unknown kinds and their dependents; removed joints are replaced
     by fixed ones where nothing else connects their sides. Returns the model itself if all kinds are known."""
     plain, gone = model.expanded, set[tuple[str, str]]()
-    for collection, element in of_unknown_kind(plain):
+    for collection, element in elements_of_unknown_kind(plain):
         gone |= {(c, e.name) for c, e in ((collection, element), *edits.dependents(plain, collection, element.name))}
     if not gone:
         return model

@@ -48,7 +48,7 @@ class JointPoint(NamedTuple):
         return tuple(float(value_of(x, values)) for x in self.position)
 
     @property
-    def said_by(self) -> tuple[Value, ...]:
+    def defining_values(self) -> tuple[Value, ...]:
         """Return the values that determine the position."""
         return self.position
 
@@ -73,7 +73,7 @@ class Tip(NamedTuple):
         return tuple(ends[1 if self.sense > 0 else 0])
 
     @property
-    def said_by(self) -> tuple[Value, ...]:
+    def defining_values(self) -> tuple[Value, ...]:
         """Return the values that determine the position."""
         return (*self.shape.pose.position, *self.shape.pose.rotation, self.shape.edges()[self.axis])
 
@@ -86,7 +86,7 @@ class Tip(NamedTuple):
 LinkPoint = JointPoint | Tip
 
 
-class Affine(NamedTuple):
+class AffineLength(NamedTuple):
     """A length that is an affine function of a parameter: slope · parameter + rest."""
 
     parameter: Parameter
@@ -115,11 +115,11 @@ def link_points(model: Model, body: str) -> tuple[LinkPoint, ...]:
     joint."""
     points = joint_points(model, body)
     moves = len(points) == 1 and 0 < model.find("joints", points[0].joint).info.nv < 6
-    tip = tip_of(model, body, points[0]) if moves else None
+    tip = link_tip(model, body, points[0]) if moves else None
     return points if tip is None else (*points, tip)
 
 
-def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
+def link_tip(model: Model, body: str, joint: JointPoint) -> Tip | None:
     """Return the end of the shapes that begin at a joint of a body; None if there are none, or several ends."""
     values = model.values()
     start = joint.at(values)
@@ -137,7 +137,7 @@ def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
     return found[0] if one else None
 
 
-def ends_of(model: Model, body: str, far: str = "") -> tuple[LinkPoint, LinkPoint] | None:
+def link_ends(model: Model, body: str, far: str = "") -> tuple[LinkPoint, LinkPoint] | None:
     """Return the first joint of a body and another one (the next, if none is named), or its tip; None if it has
     neither."""
     points = link_points(model, body)
@@ -147,7 +147,7 @@ def ends_of(model: Model, body: str, far: str = "") -> tuple[LinkPoint, LinkPoin
 
 def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float] | None = None) -> float:
     """Return the distance of a body's first joint from another one, or from its tip, m; nan if it has neither."""
-    ends = ends_of(model, body, far)
+    ends = link_ends(model, body, far)
     values = model.values() if values is None else values
     return math.nan if ends is None else _distance_between(ends, values)
 
@@ -156,20 +156,20 @@ def _distance_between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, fl
     return math.dist(*(end.at(values) for end in ends))
 
 
-def parameter_of(model: Model, body: str, far: str = "") -> Affine | None:
+def length_parameter(model: Model, body: str, far: str = "") -> AffineLength | None:
     """Return the independent parameter that a link's length depends on, if there is only one and the dependence is
     affine."""
-    ends = ends_of(model, body, far)
+    ends = link_ends(model, body, far)
     if ends is None:
         return None
-    moved = parameters_of(model, body, far)
+    moved = length_parameters(model, body, far)
     if len(moved) != 1:
         return None
     x, y = _trial_lengths(model, body, far)[moved[0]]
     slope = (y[1] - y[0]) / (x[1] - x[0])
     if not slope or abs(y[0] + slope * (x[2] - x[0]) - y[2]) > SAME * max(y):
         return None
-    return Affine(
+    return AffineLength(
         model.find("parameters", moved[0]), _without_rounding_error(slope), _without_rounding_error(y[0] - slope * x[0])
     )
 
@@ -181,22 +181,22 @@ def _without_rounding_error(value: float) -> float:
 
 def is_locked(model: Model, body: str, far: str = "") -> bool:
     """Return True if a length follows from formulas, but is not an affine function of a single parameter."""
-    ends = ends_of(model, body, far)
-    return ends is not None and _depends_on_parameters(ends) and parameter_of(model, body, far) is None
+    ends = link_ends(model, body, far)
+    return ends is not None and _depends_on_parameters(ends) and length_parameter(model, body, far) is None
 
 
 def _depends_on_parameters(ends: tuple[LinkPoint, LinkPoint]) -> bool:
-    return any(_is_formula(x) for end in ends for x in end.said_by)
+    return any(_is_formula(x) for end in ends for x in end.defining_values)
 
 
-def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
+def length_parameters(model: Model, body: str, far: str = "") -> tuple[str, ...]:
     """Return the independent parameters on which the length of a link depends."""
     return tuple(name for name, (_, y) in _trial_lengths(model, body, far).items() if max(y) - min(y) > SAME * max(y))
 
 
 def _trial_lengths(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
     """Return test values of each independent parameter and the lengths of the link for them, m."""
-    ends, values, found = ends_of(model, body, far), model.values(), {}
+    ends, values, found = link_ends(model, body, far), model.values(), {}
     if ends is None or not _depends_on_parameters(ends):
         return {}
     for each in model.parameters:
@@ -219,7 +219,7 @@ def link_length(
     """
     where = f"body '{body}', length"
     model.find("bodies", body)
-    ends = ends_of(model, body, far)
+    ends = link_ends(model, body, far)
     if ends is None:
         raise ModelError(
             "It has neither two joints at different positions nor a shape that extends from its joint to a single tip."
@@ -241,9 +241,9 @@ def link_length(
 
 def _with_parameter_set(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
     """Return the model with the length set through the parameter it depends on."""
-    affine = parameter_of(model, body, far)
+    affine = length_parameter(model, body, far)
     if affine is None:
-        ends = ends_of(model, body, far)
+        ends = link_ends(model, body, far)
         assert ends is not None
         raise ModelError(
             f"The length follows from formulas: {ends[1].words}.",
@@ -363,7 +363,7 @@ class _Line:
         if self.adds and _is_formula(size):
             long = _formula_plus(size, self.wanted - self.length)
         pose = dataclasses.replace(shape.pose, position=self.position_on_line(0.5, shape.pose.position))
-        return dataclasses.replace(shape.with_edge(axis, long), pose=pose)
+        return dataclasses.replace(shape.with_size_along(axis, long), pose=pose)
 
     def _is_spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
         tolerance = SPANNING * self.length

@@ -33,9 +33,9 @@ from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model
 from core.model.sensors import Sensor
-from core.model.signal_texts import Owners, texts_with
+from core.model.signal_texts import Owners, text_with_new_names
 from core.model.signals import component
-from core.model.unknown_kinds import of_unknown_kind
+from core.model.unknown_kinds import elements_of_unknown_kind
 
 SPACES = {"body": "frame", "point": "frame"}
 """Namespace of a reference's target, where it differs from the target's name."""
@@ -60,7 +60,7 @@ class Renaming:
                 case ReferenceKind(target=target):
                     new = self.references.get(SPACES.get(target, target), {}).get(old, old)
                 case SignalKind() if self.owners is not None:
-                    new = texts_with(old, self.owners, self._renamed_quantity)
+                    new = text_with_new_names(old, self.owners, self._renamed_quantity)
                 case ScalarKind():
                     new = self._renamed_formula(old, each.kind)
                 case VectorKind():
@@ -177,7 +177,7 @@ def renaming_of(model: Model, collection: str, old: str, new: str | None = None)
     shadowed: set[str] = set(model.expanded.index("parameter"))
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
     held = {joint.child for joint in model.expanded.joints}
-    unknown = list(of_unknown_kind(model.expanded))
+    unknown = list(elements_of_unknown_kind(model.expanded))
     for owner, element, name in _with_contained(model, collection, old, new):
         space = NAMESPACES[owner]
         made.references[space][element.name] = name

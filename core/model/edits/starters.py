@@ -108,4 +108,4 @@ def _largest_x(shape: Shape, value: Callable[[Any], float]) -> float:
     """Return the largest x of a shape; exact for axis-aligned shapes and spheres, an upper bound for rotated ones."""
     x = value(shape.pose.position[0])
     turned = any(item != 0.0 for item in shape.pose.rotation)
-    return x + (shape.radius_about(value) if turned else shape.bounds(value)[1][0])
+    return x + (shape.bounding_radius(value) if turned else shape.bounds(value)[1][0])

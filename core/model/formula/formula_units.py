@@ -32,10 +32,10 @@ class Dimension(NamedTuple):
         if self.name:
             return self.name
         known = {**SI, **DERIVED}
-        named = next((name for name in known if of_name(name).powers == self.powers), "")
+        named = next((name for name in known if dimension_named(name).powers == self.powers), "")
         if not named and self.powers[0]:  # N·m·rad is J; rad² s⁻² is no angular acceleration
             without = (*self.powers[:3], Fraction(0))
-            named = next((name for name in reversed(known) if of_name(name).powers == without), "")
+            named = next((name for name in reversed(known) if dimension_named(name).powers == without), "")
         return named or "none"
 
     @property
@@ -56,7 +56,7 @@ LITERAL = Dimension((Fraction(0),) * 4, literal=True)
 PURE = Dimension((Fraction(0),) * 4, "none")
 
 
-def of_name(name: str) -> Dimension:
+def dimension_named(name: str) -> Dimension:
     """Return the dimension with this name in `SI`; "none" gives an unknown dimension."""
     symbol = SI.get(name) or DERIVED.get(name, "")
     found = compound(symbol) if symbol else None
@@ -80,7 +80,7 @@ def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
     """
     match node:
         case Number(_, unit):
-            return of_name(UNITS[unit].dimension) if unit else LITERAL
+            return dimension_named(UNITS[unit].dimension) if unit else LITERAL
         case Name(name):
             return LITERAL if name in CONSTANTS else of(name)
         case Negative(operand):
@@ -127,20 +127,20 @@ def _function_dimension(node: Call, function: str, given: list[Dimension]) -> Di
     if function == "if":
         return _common_dimension(node, *given[1:])
     if function == "at":
-        _require_dimension(node, 1, given[1], of_name("time"))
+        _require_dimension(node, 1, given[1], dimension_named("time"))
         return given[0]
     if function == "integral":
         pure = given[0]._replace(literal=False)
-        return _combined_dimension(Binary("*", node, node), "*", pure, of_name("time"))
+        return _combined_dimension(Binary("*", node, node), "*", pure, dimension_named("time"))
     if function == "sqrt":
         return _power_dimension(Binary("^", node.arguments[0], Number(0.5)), given[0])
     if function == "atan2":
         _common_dimension(node, *given)
-        return of_name("angle")
+        return dimension_named("angle")
     if function in SIGNS:
         return PURE
     _require_dimension(node, 0, given[0], PURE)
-    return of_name("angle") if function in ANGLES else PURE
+    return dimension_named("angle") if function in ANGLES else PURE
 
 
 def fits(a: Dimension, b: Dimension) -> bool:

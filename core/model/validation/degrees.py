@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import degrees, pi
 
-from core.model.dimensions import dimension_of, owned
+from core.model.dimensions import dimension_of, nested_with_owners
 from core.model.fields import Element, ScalarKind, VectorKind, fields_of
 from core.model.formula.expression import Negative, Number, parse
 from core.model.model import Model
@@ -17,10 +17,10 @@ ROUNDING = 1e-3
 """Relative tolerance for two turns rounded in a file."""
 
 
-def in_degrees(model: Model) -> Iterator[Finding]:
+def angles_meant_in_degrees(model: Model) -> Iterator[Finding]:
     """Yield a finding for each field with an angle implausible in rad."""
     for collection, element in [*model.elements(), ("world", model.world)]:
-        for owners, which in owned(element):
+        for owners, which in nested_with_owners(element):
             for field, number in _angle_numbers(model, owners, which):
                 yield Finding(
                     "hint",

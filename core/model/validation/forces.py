@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import KinetostatError, near_misses
-from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing
+from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing_positions
 from core.model.forces import JOINT, LINE, SENSOR, STRANDS, UNKNOWN_FORCE, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
 from core.model.model import COLLECTIONS, Model
@@ -44,7 +44,7 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
             yield from checks.check_constraint(constraint)
     for driver in model.drivers:
         yield from checks.check_driver(driver)
-    yield from checks.driven_twice()
+    yield from checks.doubly_driven()
 
 
 def assemblies(model: Model) -> Iterator[Finding]:
@@ -263,7 +263,7 @@ class _Checks:
             return
         ratio = self.number_or_nan_of(gear.ratio)
         varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
-        if np.isfinite(ratio) and (not meshing(ratio) or (varies and meshing(ratio) > 1)):
+        if np.isfinite(ratio) and (not meshing_positions(ratio) or (varies and meshing_positions(ratio) > 1)):
             yield of(
                 gear,
                 "warning",
@@ -353,7 +353,7 @@ class _Checks:
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
-    def driven_twice(self) -> Iterator[Finding]:
+    def doubly_driven(self) -> Iterator[Finding]:
         """Report coordinates with two drivers, which contradict each other or are redundant."""
         seen: dict[tuple[str, str, str], str] = {}
         for driver in self.model.drivers:

@@ -22,10 +22,10 @@ def bad_formulas(model: Model) -> Iterator[Finding]:
     """Yield findings for formulas without a finite value at the current parameters."""
     values = model.values()
     for collection, element in [*model.elements(), ("world", model.world)]:
-        yield from without_value(values, collection, element)
+        yield from formulas_without_value(values, collection, element)
 
 
-def without_value(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
+def formulas_without_value(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
     """Yield findings for formulas of an element without a finite value at these parameters."""
     for inner in nested_elements(element):
         for field, _, _, text in formulas_in(inner):
@@ -64,7 +64,7 @@ def parameters(model: Model) -> Iterator[Finding]:
             yield found(
                 "warning",
                 f"Its value {amount(value, parameter.dimension)} lies outside its range "
-                f"{range_words(low, high, parameter.dimension)}.",
+                f"{range_text(low, high, parameter.dimension)}.",
                 "Change the value or the range.",
                 "value",
             )
@@ -74,7 +74,7 @@ def parameters(model: Model) -> Iterator[Finding]:
             yield found("hint", "It is not used.", "Use it in a formula or remove it.", "value")
 
 
-def range_words(low: float, high: float, dimension: str = "none") -> str:
+def range_text(low: float, high: float, dimension: str = "none") -> str:
     """Return bounds as text; NaN for none."""
     first, last = ("∞" if np.isnan(bound) else amount(bound, dimension) for bound in (low, high))
     return f"{'−' if np.isnan(low) else ''}{first} … {last}"

@@ -76,7 +76,7 @@ def _friction_findings(joint: Joint, number: Number) -> Iterator[Finding]:
 
 def _friction_by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
     """Check friction that is proportional to the joint's own reaction."""
-    if not joint.rubs_by_reaction:
+    if not joint.has_reaction_friction:
         return
     if joint.info.bearing == "none":
         text = (

@@ -20,7 +20,7 @@ from core.model.shapes import Pose
 Matrix = NDArray[np.float64]
 
 
-def negative_together(model: Model, body: Body, values: Mapping[str, float]) -> bool:
+def is_negative_with_fixed_bodies(model: Model, body: Body, values: Mapping[str, float]) -> bool:
     """Return True if a body of an expanded model together with all bodies fixed to it has a negative principal moment;
     False if it is fixed to the ground, or masses follow from shapes."""
     try:

@@ -22,13 +22,13 @@ from core.model.joints import NO_RATE, RATES, Joint, Limit
 from core.model.model import WORDS, Model, needed
 from core.model.shapes import Mesh, Pose
 from core.model.units.units import amount
-from core.model.unknown_kinds import of_unknown_kind, reason
+from core.model.unknown_kinds import elements_of_unknown_kind, reason
 from core.model.validation import forces, friction_and_stops
 from core.model.validation.circular_references import circles
-from core.model.validation.degrees import in_degrees
+from core.model.validation.degrees import angles_meant_in_degrees
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words, unknown_quantities
-from core.model.validation.possible_numbers import NO_INERTIA, impossible, in_company, principal_moments
+from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_text, unknown_quantities
+from core.model.validation.possible_numbers import NO_INERTIA, impossible, judged_with_fixed_bodies, principal_moments
 from core.model.validation.units import wrong_units
 
 PERPENDICULAR_TOLERANCE = 1e-6
@@ -53,7 +53,7 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
         *bad_formulas(model),
         *wrong_units(model),
         *unknown_quantities(model),
-        *in_degrees(model),
+        *angles_meant_in_degrees(model),
         *parameters(model),
         *forces.assemblies(model),
         *checks.all_findings(),
@@ -63,7 +63,7 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
 
 def _unknown_kinds(model: Model) -> Iterator[Finding]:
     """Yield findings for elements of unknown kinds."""
-    for collection, element in of_unknown_kind(model):
+    for collection, element in elements_of_unknown_kind(model):
         yield Finding("error", *reason(collection, element), collection, element.name, "kind")
 
 
@@ -85,7 +85,7 @@ class _Checks:
             if material.texture:
                 yield from self.check_mesh_file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
-            yield from in_company(impossible(body, self.number), self.model, self.values)
+            yield from judged_with_fixed_bodies(impossible(body, self.number), self.model, self.values)
             yield from self.check_mass(body)
             yield from self.check_shapes(body)
         for _, element in self.model.elements():
@@ -280,7 +280,7 @@ class _Checks:
                 if field.name in ("size", "radius", "length"):
                     value = getattr(shape, field.name)
                     sizes = self.vector(value if isinstance(value, tuple) else (value,))
-                    least = 0.0 if field.name in shape.may_vanish else 1e-300
+                    least = 0.0 if field.name in shape.may_be_zero else 1e-300
                     if (sizes < least).any():
                         yield _element_finding(
                             body,
@@ -308,7 +308,7 @@ class _Checks:
             return
         center = self.vector(body.center_of_mass)
         distances = [
-            math.dist(center, self.vector(shape.pose.position)) / max(shape.radius_about(self.number), 1e-300)
+            math.dist(center, self.vector(shape.pose.position)) / max(shape.bounding_radius(self.number), 1e-300)
             for shape in body.shapes
         ]
         if min(distances) > FAR:
@@ -379,7 +379,7 @@ class _Checks:
                     joint,
                     "warning",
                     f"The rest position{which} ({amount(rest, measure)}) lies outside "
-                    f"the limits {range_words(low, high, measure)}.",
+                    f"the limits {range_text(low, high, measure)}.",
                     "Move it inside.",
                     "rest",
                 )

@@ -24,7 +24,7 @@ from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, fricti
 from core.model.model import COLLECTIONS, Model
 from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.formulas import number_or_nan, without_value
+from core.model.validation.formulas import formulas_without_value, number_or_nan
 from core.spatial.scalar import Scalar, minus, plus, times, total
 
 Number = Callable[[Any], float]
@@ -176,7 +176,7 @@ def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Elemen
     if isinstance(element, Body):
         fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
     elif isinstance(element, Joint):
-        fields = tuple(b.field for b in BOUNDS[Joint] if element.rubs_by_reaction or b.field not in BY_REACTION)
+        fields = tuple(b.field for b in BOUNDS[Joint] if element.has_reaction_friction or b.field not in BY_REACTION)
     else:
         fields = element.info.uses
     own = next(each for each in BOUNDS if isinstance(element, each))
@@ -202,7 +202,7 @@ def _ordered_pairs(element: Element) -> Iterator[tuple[Value | None, Value | Non
         yield from friction_by_direction(element)
     if isinstance(element, Joint):
         yield from ((limit.lower, limit.upper) for _, limit in _named_limits(element))
-        if element.rubs_by_reaction:
+        if element.has_reaction_friction:
             yield element.friction_coefficient, element.static_friction_coefficient
 
 
@@ -220,9 +220,9 @@ def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float
     for collection, element in elements:
         if _plain_and_possible.get(id(element)) is element:
             continue
-        findings = in_company(impossible(element, number), model, values)
+        findings = judged_with_fixed_bodies(impossible(element, number), model, values)
         errors = (each for each in findings if each.severity == "error")
-        for finding in (*errors, *without_value(values, collection, element)):
+        for finding in (*errors, *formulas_without_value(values, collection, element)):
             return SimulationError(finding.text, where=finding.place, remedy=finding.remedy)
         if not any(True for inner in nested_elements(element) for _ in formulas_in(inner)):
             _plain_and_possible[id(element)] = element
@@ -234,14 +234,16 @@ _plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
 unchanged."""
 
 
-def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
+def judged_with_fixed_bodies(
+    findings: Iterable[Finding], model: Model, values: Mapping[str, float]
+) -> Iterator[Finding]:
     """Yield the findings of elements, with a negative moment reduced to a warning if the body and everything fixed to
     it together have none."""
     for finding in findings:
         if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
-            from core.model.validation.joined_bodies import negative_together
+            from core.model.validation.joined_bodies import is_negative_with_fixed_bodies
 
-            if not negative_together(model, model.find("bodies", finding.name), values):
+            if not is_negative_with_fixed_bodies(model, model.find("bodies", finding.name), values):
                 finding = dataclasses.replace(finding, severity="warning")
         yield finding
 
@@ -254,7 +256,7 @@ def numbered(model: Model) -> Iterator[Placed]:
             yield collection, element
 
 
-def follows_parameters(element: Element, known: set[str]) -> bool:
+def depends_on_parameters(element: Element, known: set[str]) -> bool:
     """Return True if a number of an element, or of a part of it, is a formula of known parameters only."""
     return any(
         (found := names(parse(text.text))) and found <= known
@@ -263,7 +265,7 @@ def follows_parameters(element: Element, known: set[str]) -> bool:
     )
 
 
-def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
+def energy_adding_dampers(model: Model, values: Mapping[str, float]) -> Iterator[str]:
     """Yield notes for a run about dampers that add energy: element, field and problem."""
     dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     for element in dampers:
@@ -329,7 +331,7 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
 def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
     yield from _friction_findings(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
-    if joint.rubs_by_reaction and resting < sliding:
+    if joint.has_reaction_friction and resting < sliding:
         text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
         remedy = "Give a static friction of at least the sliding friction."
         yield _finding(joint, "error", text, remedy, "static_friction_coefficient")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model.dimensions import dimension_of as declared
-from core.model.dimensions import owned
+from core.model.dimensions import nested_with_owners
 from core.model.fields import VectorKind
 from core.model.formula.expression import Binary, Call, Negative, Node, Number, names, parse
 from core.model.formula.formula_fields import formulas_in
@@ -27,17 +27,17 @@ def wrong_units(model: Model) -> Iterator[Finding]:
     """Yield findings for fields with a formula of the wrong dimension."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
-        for owners, which in owned(element):
+        for owners, which in nested_with_owners(element):
             for field, kind, index, text in formulas_in(owners[-1]):
                 wanted = declared(model, owners, field, index if isinstance(kind, VectorKind) else which)
-                if (said := misfit(text, wanted)) is not None:
+                if (said := wrong_dimension(text, wanted)) is not None:
                     yield Finding("warning", *said, collection, name, field.name)
 
 
-def misfit(text: str, wanted: str) -> tuple[str, str] | None:
+def wrong_dimension(text: str, wanted: str) -> tuple[str, str] | None:
     """Return (problem, remedy) for a formula that does not have the wanted dimension; None if it does or may."""
     node = parse(text)
-    if (pair := unlike(node)) is not None:
+    if (pair := mixed_dimensions(node)) is not None:
         one, other = pair
         return f"'{text}' combines {_with_article(one)} and {_with_article(other)}.", "Give both in units of one kind."
     given = dimension_of(node)
@@ -70,14 +70,14 @@ def dimension_of(node: Node) -> str | None:
             return None
 
 
-def unlike(node: Node) -> tuple[str, str] | None:
+def mixed_dimensions(node: Node) -> tuple[str, str] | None:
     """Return (problem, remedy) if a formula adds, compares or chooses between values of different dimensions; None
     otherwise."""
     pairs: tuple[tuple[Node, Node], ...] = ()
     inner: tuple[Node, ...]
     match node:
         case Negative(operand):
-            return unlike(operand)
+            return mixed_dimensions(operand)
         case Binary(operator, left, right):
             pairs, inner = ((left, right),) if operator in ("+", "-", *COMPARISONS) else (), (left, right)
         case Call(function, arguments):
@@ -89,7 +89,7 @@ def unlike(node: Node) -> tuple[str, str] | None:
         both = dimension_of(one), dimension_of(other)
         if None not in both and both[0] != both[1]:
             return str(both[0]), str(both[1])
-    return next(filter(None, map(unlike, inner)), None)
+    return next(filter(None, map(mixed_dimensions, inner)), None)
 
 
 def _is_plain(node: Node) -> bool:

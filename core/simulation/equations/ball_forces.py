@@ -36,7 +36,7 @@ def length_of(x: Any, first: int, count: int) -> float:
 
 
 @native
-def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+def norm_bounded_forces(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
     """Compute λ with vector friction, the bound at which each row is (−1, 0, 1; 1: on the rim of its friction disk) and
     γ̇. shares (n,): number of rows of the friction disk that begins at a row, bounded together by `high`; 0 for its
     other rows. Returns False if the solution is approximate only."""
@@ -248,10 +248,9 @@ def resolved(
     """Decide which rows start to slide: rows that static friction cannot hold get their kinetic friction bounds, until
     no further row breaks away.
 
-    bounds (4 n,): least and largest force at rest, then while sliding; shares (n,): see `in_balls`; hair (n,): by how
-    much they are less, where a
-    located row is a hair beyond; broken (n,): 1 for rows that slide already. At most n + 1
-    rounds, for broken ones only become more. False if forces were found approximately only.
+    bounds (4 n,): least and largest force at rest, then while sliding; shares (n,): see `norm_bounded_forces`; hair
+    (n,): how much less the bounds are where a located row is slightly beyond them; broken (n,): 1 for rows that slide
+    already. At most n + 1 rounds, since broken rows only become more. Returns False if the forces are approximate.
     """
     low, high, well, alone = scratch(n), scratch(n), True, True
     for i in range(n):
@@ -264,7 +263,7 @@ def resolved(
         if alone:
             well = bounded(A, c, low, high, lam, side, g, n) and well
         else:
-            well = in_balls(A, c, low, high, shares, lam, side, g, n) and well
+            well = norm_bounded_forces(A, c, low, high, shares, lam, side, g, n) and well
         more = 0
         for i in range(n):
             count, size = int(shares[i]), 0.0

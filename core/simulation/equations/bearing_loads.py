@@ -10,7 +10,7 @@ from typing import Any
 
 from core.simulation.equations.jacobian import multipliers
 from core.simulation.equations.mode_rows import HELD, is_held, load_rows, push
-from core.simulation.equations.system import AT_Q, evaluate, load_system, put, put_rest, result
+from core.simulation.equations.system import AT_Q, evaluate, load_system, put, put_states_and_time, result
 from core.simulation.machine_code.language import native, scratch
 
 BEARING_ROUNDS, ANEW = 80, 20
@@ -22,7 +22,7 @@ LEAST_LOAD = 1e-9
 
 
 @native
-def bear(place: int, y: Any, a: Any, fresh: Any) -> Any:
+def evaluate_bearing_loads(place: int, y: Any, a: Any, fresh: Any) -> Any:
     """Compute bearing loads into fresh (n,) at the accelerations a (nv,) that the present contact forces give; returns
     false if they are not finite."""
     s = load_system(place)
@@ -46,7 +46,7 @@ def bear(place: int, y: Any, a: Any, fresh: Any) -> Any:
     for k in range(r.own, r.count):
         closing[r.cut[k]] += r.force[k]
     put(r.bearing_loads, at, closing)
-    put_rest(place, r.bearing_loads)
+    put_states_and_time(place, r.bearing_loads)
     evaluate(r.bearing_loads)
     loads, total_of = result(r.bearing_loads, len(fresh)), 0.0
     for i in range(len(fresh)):
@@ -101,7 +101,7 @@ def update_inverse(rows: int, fresh: Any) -> None:
 
 
 @native
-def approach(rows: int, fresh: Any, turn: int) -> Any:
+def update_bearing_loads(rows: int, fresh: Any, turn: int) -> Any:
     """Compute the next non-negative bearing loads after iteration `turn`; returns true once they have converged."""
     r = load_rows(rows)
     n, moves = len(r.loads), False
@@ -129,7 +129,7 @@ def approach(rows: int, fresh: Any, turn: int) -> Any:
 
 
 @native
-def holds_all(rows: int) -> Any:
+def all_bearings_stick(rows: int) -> Any:
     """Return true if all rows with bearing friction stick, so that their friction does not affect the motion and the
     loads follow directly."""
     r, free = load_rows(rows), 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.reduction import Structure
-from core.constraints.bearing_friction import require_unique
+from core.constraints.bearing_friction import require_unique_bearing_loads
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
@@ -84,7 +84,7 @@ def _reduced_equations(compiled: Compiled, p: Array, y: Array, wanted: bool | No
     if not forms.fit(y[: compiled.nq], p):
         return _Reduced()
     entry = entry_of("the reduced equations", forms.reduction, p, "")
-    return _Reduced(entry, forms, forms.kept_rows)
+    return _Reduced(entry, forms, forms.rows_left_to_iteration)
 
 
 def _reason_for_iteration(forms: ClosedForms) -> str:
@@ -168,7 +168,7 @@ class CompiledEquations:
         wanted |= {"friction_levels": self.joint_modes.controlled, "bearing_loads": bearings}
         if bearings:  # reactions of loops need multipliers
             q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
-            require_unique(compiled, self.joint_modes, q, v, p, x=x if len(x) else None)
+            require_unique_bearing_loads(compiled, self.joint_modes, q, v, p, x=x if len(x) else None)
             closed_forms = False
         self._degree_in_time = joint_forces.degree_in_time(torque)
         constant = joint_forces.constant(mech, torque)
@@ -287,7 +287,7 @@ class CompiledEquations:
         """Return the records the equations work in, without those of contact rows."""
         return self.system, *self._factors, *self._functions.values()
 
-    def hold_by_cholesky(self) -> None:
+    def use_cholesky(self) -> None:
         """Solve constraint rows by Cholesky's method from now on, which assumes that none is redundant. No effect if
         analytic loop closure leaves no rows to iteration or detects redundant rows itself."""
         if not self.system.rows or self.system.independent:

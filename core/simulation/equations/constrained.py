@@ -32,7 +32,7 @@ import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.row_products import factor_products, hold_by_products, weights_by_products
+from core.simulation.equations.row_products import factor_products, satisfy_rows_by_cholesky, weights_by_products
 from core.simulation.equations.sparse_masses import (
     collect,
     factorise,
@@ -42,7 +42,7 @@ from core.simulation.equations.sparse_masses import (
     spread,
     support,
 )
-from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, hold_rows, weights_of
+from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, satisfy_sparse_rows, weights_of
 from core.simulation.equations.system import (
     ACCELERATION,
     AT_Q,
@@ -53,7 +53,7 @@ from core.simulation.equations.system import (
     normalise,
     put,
     put_all,
-    put_rest,
+    put_states_and_time,
     rates,
     result,
     tick,
@@ -196,9 +196,9 @@ def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
     at the level `stage` (position, speed, acceleration) keep their value."""
     s = load_system(place)
     if s.products != 0:
-        hold_by_products(s.products, wanted, s.rows, w, s.levels, stage, begun)
+        satisfy_rows_by_cholesky(s.products, wanted, s.rows, w, s.levels, stage, begun)
     else:
-        hold_rows(s.sparse, wanted, s.rows, w, s.levels, stage, begun)
+        satisfy_sparse_rows(s.sparse, wanted, s.rows, w, s.levels, stage, begun)
 
 
 @native
@@ -302,7 +302,7 @@ def largest_gap(place: int, q: Any, wanted: Any) -> Any:
     """Return the largest constraint residual at q; writes the negative residuals into `wanted`."""
     s = load_system(place)
     put(s.constraint_residual, AT_Q, q)
-    put_rest(place, s.constraint_residual)
+    put_states_and_time(place, s.constraint_residual)
     evaluate(s.constraint_residual)
     gaps, largest = result(s.constraint_residual, s.rows), 0.0
     for i in range(s.rows):
@@ -369,7 +369,7 @@ def project_speeds(place: int, v: Any, stage: int, moving: bool) -> None:
             total -= G[i] * v[sparse.columns[i]]
         wanted[row] = total
     if moving:
-        put_rest(place, s.constraint_time)
+        put_states_and_time(place, s.constraint_time)
         evaluate(s.constraint_time)
         opposite = result(s.constraint_time, s.rows)
         for i in range(s.rows):

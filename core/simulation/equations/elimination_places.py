@@ -17,7 +17,7 @@ from core.numerics.elimination import (
     depths_of,
     elimination_tree,
     fronts,
-    less_filled,
+    order_with_less_fill,
     with_ancestors,
 )
 from core.simulation.machine_code.language import loader
@@ -144,7 +144,7 @@ def elimination_of(
     entries = np.searchsorted(rows.rows, np.arange(len(groups) + 1)).astype(np.int64)
     if supported:
         held = [rows.columns[a:b].tolist() for a, b in pairwise(entries[: supported + 1])]
-        order = less_filled(order, [*held, *zip(*masses, strict=True)])
+        order = order_with_less_fill(order, [*held, *zip(*masses, strict=True)])
     unknowns = np.empty(len(order), dtype=np.int64)
     unknowns[np.array(order, dtype=np.int64)] = np.arange(len(order))
     lines = [unknowns[rows.columns[a:b]].tolist() for a, b in pairwise(entries)]

@@ -17,11 +17,11 @@ from core.simulation.equations.admissible_forces import POLISHES, correct, motio
 from core.simulation.equations.bearing_loads import (
     BEARING_ROUNDS,
     WELL,
-    approach,
-    bear,
+    all_bearings_stick,
     copy_loads,
+    evaluate_bearing_loads,
     gap_of,
-    holds_all,
+    update_bearing_loads,
 )
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.mode_rows import (
@@ -43,11 +43,11 @@ from core.simulation.equations.mode_rows import (
 from core.simulation.equations.sliding_off import (
     LATER,
     LOOKS,
+    any_disk_begins,
     begins,
-    begins_any,
     directions,
     measure_turning,
-    slide_off,
+    solve_onset_forces,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
@@ -61,7 +61,7 @@ LEAST = 1e-8
 
 
 @native
-def weight_of(rows: int, k: int) -> float:
+def force_scale(rows: int, k: int) -> float:
     """Return the typical magnitude of the force along a row, N·m or N."""
     r = load_rows(rows)
     static = max(r.static_onward[k], r.static_backward[k])
@@ -194,8 +194,8 @@ def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int)
     for i in range(n):
         k = int(chosen[i])
         c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning_rate(rows, k)
-    if begins_any(rows):
-        slide_off(rows, turning, chosen, A, c, lam, n)
+    if any_disk_begins(rows):
+        solve_onset_forces(rows, turning, chosen, A, c, lam, n)
     else:
         solve_for_rest(A, c, lam, n)
     for i in range(n):
@@ -204,7 +204,7 @@ def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int)
         if is_held(r.mode[k]):
             r.carried[k] = lam[i]
         if r.mode[k] == HELD:
-            r.weight[k] = weight_of(rows, k)
+            r.weight[k] = force_scale(rows, k)
         for j in range(nv):
             out[nq + j] += lam[i] * columns[i * nv + j]
     for i in range(n):  # exactly so where a row is a speed
@@ -233,7 +233,7 @@ def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
     for k in range(len(turning)):
         turning[k] = 0.0
     happened = derivative_at_turning(place, t, y, turning, out)
-    if not begins_any(rows):
+    if not any_disk_begins(rows):
         return happened
     d, later, rate = scratch(len(turning)), scratch(n), scratch(n)
     for _ in range(LOOKS):
@@ -256,15 +256,15 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
         return happened
     fresh, a, gap = scratch(len(r.loads)), out[s.nq : s.nq + s.nv], np.inf
     for turn in range(BEARING_ROUNDS):
-        if not bear(place, y, a, fresh):
+        if not evaluate_bearing_loads(place, y, a, fresh):
             break
-        if holds_all(rows):  # what they may carry decides nothing here
+        if all_bearings_stick(rows):  # what they may carry decides nothing here
             copy_loads(rows, fresh)
             adjust(place, t, y)
             gap = 0.0
             break
         gap = gap_of(rows, fresh)
-        if approach(rows, fresh, turn):
+        if update_bearing_loads(rows, fresh, turn):
             break
         happened = derivative_by_rows(place, t, y, out)
         if happened != FINE:

@@ -20,7 +20,7 @@ from core.simulation.equations.system import (
     load_function,
     load_system,
     put,
-    put_rest,
+    put_states_and_time,
     result,
 )
 from core.simulation.equations.unconstrained import joint_forces
@@ -62,7 +62,7 @@ def evaluate_slopes(place: int, t: float, y: Any, a: Any) -> None:
         held = vector(place, 1)[: len(s.levels)]
         multipliers(place, joint_forces(place, t, y), held)
         put(s.slopes, nq + 2 * nv, held[: s.rows])
-    put_rest(place, s.slopes)
+    put_states_and_time(place, s.slopes)
     evaluate(s.slopes)
     if s.torque_slopes != 0:
         load_function(s.torque_slopes).memory[0] = t

@@ -14,7 +14,7 @@ from core.codegen import llvm_ir
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
-from core.constraints.named_values import unknown_name
+from core.constraints.named_values import unknown_name_error
 from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import readings_of
 from core.errors import ExpressionError, ModelError
@@ -117,7 +117,7 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
         return _ordered_forces(mech, torque)
     for name in torque:
         if name not in mech.v_names:
-            raise unknown_name(mech.compiled, "v", str(name), "torque")
+            raise unknown_name_error(mech.compiled, "v", str(name), "torque")
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):

@@ -359,7 +359,7 @@ def rubs(rows: int, k: int) -> Any:
 
 
 @native
-def is_calm(rows: int, k: int) -> Any:
+def has_settled(rows: int, k: int) -> Any:
     """Return true if a row is active because it has settled in an elastic stop."""
     r = load_rows(rows)
     return r.mode[k] == HELD and abs(r.stop[k]) == PRESSED and r.ends[k] == 1
@@ -369,7 +369,7 @@ def is_calm(rows: int, k: int) -> Any:
 def spare(rows: int, k: int, side: int) -> float:
     """Return by how much the stop force of a settled row may deviate from its spring force toward a side: the
     equivalent of the tolerance, limited so that the stop never pulls."""
-    if not is_calm(rows, k):
+    if not has_settled(rows, k):
         return 0.0
     r = load_rows(rows)
     most = r.stiffness[k] * r.fine[k]
@@ -440,7 +440,7 @@ def ahead(rows: int, k: int) -> float:
 
 
 @native
-def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
+def set_sliding_direction(rows: int, k: int, x: Any, sense: float) -> None:
     """Set the sliding direction of a friction disk (k: its first row) along x (count,), or against it (sense −1);
     unchanged if x is zero."""
     r, size = load_rows(rows), length(rows, k, x)
@@ -502,7 +502,7 @@ def against(rows: int, k: int) -> float:
     r = load_rows(rows)
     if r.mode[k] != HELD:
         return 0.0
-    if is_calm(rows, k):
+    if has_settled(rows, k):
         return r.carried[k]
     if r.stop[k] == AGAINST:
         return min(r.carried[k], 0.0)
@@ -517,7 +517,7 @@ def friction_of(rows: int, k: int) -> float:
 
 
 @native
-def stop_of(rows: int, k: int) -> float:
+def stop_force_of(rows: int, k: int) -> float:
     """Return the force of a row's stop as evaluated last."""
     return pressing(rows, k) + against(rows, k)
 

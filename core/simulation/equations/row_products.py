@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.numerics.elimination import Pattern, less_filled
+from core.numerics.elimination import Pattern, order_with_less_fill
 from core.numerics.tolerances import INDEPENDENT_ROW, NEGLIGIBLE_PIVOT
 from core.simulation.equations.elimination_places import elimination_of, factors_of, load_sparse
 from core.simulation.equations.sparse_masses import factorise, solve, solve_transposed
@@ -77,7 +77,7 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
             for i in own:
                 if e.reached[i] in reach:
                     reached[e.reached[i]].append((int(e.targets[i] + local * e.strides[i]), row))
-    order = less_filled(present, [[row for _, row in each] for each in reached])
+    order = order_with_less_fill(present, [[row for _, row in each] for each in reached])
     number = {row: k for k, row in enumerate(order)}
     m = len(order)
     seats = [[number[row] for _, row in each] for each in reached]
@@ -145,7 +145,7 @@ def row_values(at: int, w: Any, out: Any) -> None:
 
 
 @native
-def hold_by_products(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
+def satisfy_rows_by_cholesky(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
     """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted (rows,) in the first
     `held` rows and zero in the others; rows that do not act at the level `stage` keep their value. Equivalent to
     `core.simulation.equations.sparse_rows.hold_rows`."""

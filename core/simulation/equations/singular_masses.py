@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from core.codegen.graph_symbols import column, symbols
-from core.mechanics.crba import momenta, products, stiffened
+from core.mechanics.crba import momenta, products, with_armature
 from core.mechanics.kinematics import coordinates
 from core.simulation.setup import Array
 from core.spatial.scalar import Scalar
@@ -87,7 +87,7 @@ def _own_inertia(context: TraceContext) -> _OwnInertia:
     result: list[Scalar] = []
     for link, position in zip(context.tree.links, own, strict=True):
         S = link.law.subspace(position)
-        for row in stiffened(products(S, momenta(link.inertia, S)), link.armature):
+        for row in with_armature(products(S, momenta(link.inertia, S)), link.armature):
             result += row
     positions, values = column(q), column(result)
     function = ca.Function("own", [positions, column(list(context.p))], [values])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.admissible_forces import eliminate, shift
-from core.simulation.equations.ball_forces import in_balls, length_of
+from core.simulation.equations.ball_forces import length_of, norm_bounded_forces
 from core.simulation.equations.mode_rows import MOVING, length, load_rows, rubs, sliding
 from core.simulation.machine_code.language import native, scratch
 
@@ -37,7 +37,7 @@ def begins(rows: int, k: int) -> Any:
 
 
 @native
-def begins_any(rows: int) -> Any:
+def any_disk_begins(rows: int) -> Any:
     """Return true if any friction disk begins to slide."""
     r, some = load_rows(rows), False
     for k in range(r.count if r.balls == 1 else 0):
@@ -82,7 +82,7 @@ def radius_gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
 
 
 @native
-def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) -> bool:
+def solve_slowing_forces(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) -> bool:
     """Compute λ with magnitude F on all friction disks when friction could hold some of them, so that they decelerate
     (negative multipliers s), by Newton's method on 1/|λ|. Returns false if there is no solution nearby. g (n,): γ̇ for
     the λ given."""
@@ -149,7 +149,7 @@ def accept_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
 
 
 @native
-def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n: int) -> None:
+def solve_onset_forces(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n: int) -> None:
     """Compute the increments λ of n unknown row forces: those of active rows and of friction disks that begin to slide.
     turning (count,): rates ḋ of sliding directions; c (n,): present γ̇ without the returning term; c is overwritten."""
     r, known, inside = load_rows(rows), scratch(n), False
@@ -160,18 +160,18 @@ def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n:
         for i in range(n):
             c[i] -= A[i * n + j] * known[j]
     set_force_bounds(rows, chosen, low, high, shares)
-    in_balls(A, c, low, high, shares, lam, side, g, n)
+    norm_bounded_forces(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         inside = inside or (shares[i] > 1.0 and side[i] == 0.0)
     if inside:
-        slows = slow_down(A, c, shares, high, g, lam, n)
+        slows = solve_slowing_forces(A, c, shares, high, g, lam, n)
         for i in range(n):
             if shares[i] != 1.0:  # of a ball
                 stays = slows or side[i] != 0.0
                 lam[i] = low[i] = high[i] = lam[i] if stays else -high[i] * r.aim[int(chosen[i])]
         for i in range(n):
             shares[i] = 1
-        in_balls(A, c, low, high, shares, lam, side, g, n)
+        norm_bounded_forces(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         lam[i] -= known[i]
 

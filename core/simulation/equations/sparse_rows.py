@@ -320,7 +320,7 @@ def replace_components(at: int, f: int, wanted: Any, levels: Any, stage: int, be
 
 
 @native
-def hold_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
+def satisfy_sparse_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
     """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted in the first `held` rows
     and zero in the others; rows that do not act at the level `stage` keep their value. Overwrites wanted (rows,)."""
     e = load_sparse(at)

@@ -205,7 +205,7 @@ def result(function: int, count: int) -> Any:
 
 
 @merged
-def put_rest(place: int, function: int) -> None:
+def put_states_and_time(place: int, function: int) -> None:
     """Copy x, ẋ and time into the arguments of a function that takes them."""
     s, f = load_system(place), load_function(function)
     if f.states >= 0:
@@ -219,7 +219,7 @@ def put_all(place: int, function: int, q: Any, v: Any) -> None:
     """Copy q, v, x, ẋ and time into the arguments of a function."""
     put(function, AT_Q, q)
     put(function, len(q), v)
-    put_rest(place, function)
+    put_states_and_time(place, function)
 
 
 @native

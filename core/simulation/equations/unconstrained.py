@@ -16,8 +16,8 @@ from core.simulation.equations.system import (
     load_function,
     load_system,
     put,
-    put_rest,
     put_states,
+    put_states_and_time,
     rates,
     result,
     result_place,
@@ -75,7 +75,7 @@ def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
         return False
     put(s.forward_dynamics_smooth, AT_Q, y[: nq + nv])
     put(s.forward_dynamics_smooth, nq + nv, joint_forces(place, t, y))
-    put_rest(place, s.forward_dynamics_smooth)
+    put_states_and_time(place, s.forward_dynamics_smooth)
     well = evaluate(s.forward_dynamics_smooth)
     a = result(s.forward_dynamics_smooth, nv)
     for i in range(nv):

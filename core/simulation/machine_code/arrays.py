@@ -32,7 +32,7 @@ class ArrayWriter(Writer):
             raise TypeError(f"{field.name} of {record.type} is read-only")
         return SCALARS[field.number], self._record_word(record, field.offset)
 
-    def of_field(self, record: Value, name: str) -> Value:
+    def field_value(self, record: Value, name: str) -> Value:
         """Return the value of a record field. Addresses and lengths of arrays are constant while machine code runs."""
         field = _declared_field(record, name)
         number, place = SCALARS[field.number], self._record_word(record, field.offset)

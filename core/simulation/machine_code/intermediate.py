@@ -56,11 +56,11 @@ class Code(NamedTuple):
     """Version of the llvmlite package that contains this LLVM."""
 
 
-class Unfit(ValueError):
+class UnusableCode(ValueError):
     """Error: bitcode is missing or unusable; its text gives the reason."""
 
 
-def llvmlite_version() -> str:
+def installed_llvmlite_version() -> str:
     """Return the version of the installed llvmlite package."""
     return version("llvmlite")
 
@@ -105,49 +105,49 @@ def writable_place() -> Path:
 def stored(name: str) -> Code:
     """Return the stored bitcode of an entry point, even if outdated. Raises Unfit with the reason from the first
     folder."""
-    reason: Unfit | None = None
+    reason: UnusableCode | None = None
     for place in places():
         try:
             return _read_stored(place, name)
-        except Unfit as error:
+        except UnusableCode as error:
             reason = reason or error
-    raise reason or Unfit("is missing")
+    raise reason or UnusableCode("is missing")
 
 
 def _read_stored(place: Path, name: str) -> Code:
     try:
         data = (place / f"{name}.bc").read_bytes()
     except OSError:
-        raise Unfit("is missing") from None
+        raise UnusableCode("is missing") from None
     head, body = data[:_HASH], data[_HASH:]
     if hashlib.sha256(body).digest() != head:
-        raise Unfit("is damaged")
+        raise UnusableCode("is damaged")
     facts, _, bitcode = body.partition(b"\n")
     try:
         code = Code(bitcode, **json.loads(facts))
     except (TypeError, ValueError):
-        raise Unfit("was written by another version of Kinetostat") from None
+        raise UnusableCode("was written by another version of Kinetostat") from None
     if code.llvm > list(llvm.llvm_version_info):
         made, here = (".".join(map(str, version)) for version in (code.llvm, llvm.llvm_version_info))
-        raise Unfit(f"was written by LLVM {made}, but LLVM {here} is installed")
+        raise UnusableCode(f"was written by LLVM {made}, but LLVM {here} is installed")
     return code
 
 
 def read(name: str) -> Code:
     """Return the stored bitcode of an entry point if it is up to date. Raises Unfit otherwise."""
-    reason: Unfit | None = None
+    reason: UnusableCode | None = None
     for place in places():
         try:
             code = _read_stored(place, name)
-            if is_of_these_texts(name, code):
+            if is_current_code(name, code):
                 return code
-            raise Unfit("was compiled from other sources")
-        except Unfit as error:
+            raise UnusableCode("was compiled from other sources")
+        except UnusableCode as error:
             reason = reason or error
-    raise reason or Unfit("is missing")
+    raise reason or UnusableCode("is missing")
 
 
-def is_of_these_texts(name: str, code: Code) -> bool:
+def is_current_code(name: str, code: Code) -> bool:
     """Return True if the bitcode was compiled from the present sources, or if there are no sources here."""
     return code.sources == (sources_of(name.rpartition(".")[0]) or code.sources)
 
@@ -171,7 +171,7 @@ def unfit(names: Sequence[str]) -> dict[str, str]:
     for name in names:
         try:
             read(name)
-        except Unfit as reason:
+        except UnusableCode as reason:
             found[name] = str(reason)
     return found
 
@@ -216,7 +216,7 @@ def _module_files(module: str, names: Sequence[str]) -> list[Path]:
     return [own] if own.is_file() else [each for name in names if (each := path / f"{name}.py").is_file()]
 
 
-def forget_texts() -> None:
+def clear_source_hashes() -> None:
     """Clear the cache of source hashes, since the sources may have changed."""
     for function in (sources_of, _imported_files, _normalised_source):
         function.cache_clear()

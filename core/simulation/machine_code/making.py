@@ -21,9 +21,9 @@ import llvmlite.binding as llvm
 from core.apart.starting import Child
 from core.simulation.machine_code.intermediate import (
     Code,
-    Unfit,
+    UnusableCode,
     entries,
-    llvmlite_version,
+    installed_llvmlite_version,
     making,
     read,
     sources_of,
@@ -53,8 +53,8 @@ def outdated() -> list[str]:
 
 def _is_up_to_date(name: str) -> bool:
     try:
-        return read(name).llvmlite == llvmlite_version()
-    except Unfit:
+        return read(name).llvmlite == installed_llvmlite_version()
+    except UnusableCode:
         return False
 
 
@@ -87,15 +87,18 @@ def make(name: str) -> None:
         entry = getattr(import_module(f"{_ROOM}.{module}"), function)
         text = hashlib.sha256(text_of(entry).encode()).hexdigest()
         before = _stored_code(name)
-        if before is not None and before.text == text and before.llvmlite == llvmlite_version():
+        if before is not None and before.text == text and before.llvmlite == installed_llvmlite_version():
             write(name, before._replace(sources=sources_of(module)))
             return
         bitcode, needed = compiled(entry)
-        write(name, Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), llvmlite_version()))
+        write(
+            name,
+            Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), installed_llvmlite_version()),
+        )
 
 
 def _stored_code(name: str) -> Code | None:
-    with contextlib.suppress(Unfit):
+    with contextlib.suppress(UnusableCode):
         return stored(name)
     return None
 

@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 from core.apart.starting import Child, environment, finished, python
 from core.errors import SimulationError
 from core.simulation.machine_code import making
-from core.simulation.machine_code.intermediate import Code, Unfit, forget_texts, read, writable_place
+from core.simulation.machine_code.intermediate import Code, UnusableCode, clear_source_hashes, read, writable_place
 
 if TYPE_CHECKING:
     from core.codegen.object_code import Library
@@ -90,9 +90,9 @@ def _current_code(name: str) -> Code:
     """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated."""
     try:
         return read(name)
-    except Unfit as reason:
+    except UnusableCode as reason:
         _report_once(f"Compiling the integrators, whose stored code {reason}: takes a few seconds …")
-    forget_texts()
+    clear_source_hashes()
     try:
         writable_place()
     except OSError:  # nothing can be kept
@@ -104,7 +104,7 @@ def _current_code(name: str) -> Code:
         make(name)
     try:
         return read(name)
-    except Unfit as reason:
+    except UnusableCode as reason:
         raise SimulationError(
             f"The machine code of '{name}' {reason}, although it was just compiled.", where=WHERE
         ) from None
@@ -144,7 +144,7 @@ def make(*names: str) -> None:
         raise _compilation_error(" ".join(names), f"compilation took longer than {LONGEST:.0f} s") from None
     if done.code != 0:
         raise _compilation_error(" ".join(names), done.last_words or "no reason was reported")
-    forget_texts()
+    clear_source_hashes()
 
 
 class MakingAhead:

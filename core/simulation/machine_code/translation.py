@@ -363,7 +363,7 @@ class Translation:
         if isinstance(owner.type, ArrayType) and node.attr == "shape":
             lengths = [self.out.part(owner, 1 + k, INT) for k in range(owner.type.dimensions)]
             return self.out.structure(TupleType((INT,) * len(lengths)), lengths)
-        return self.out.of_field(owner, node.attr)
+        return self.out.field_value(owner, node.attr)
 
     def _subscript(self, node: ast.Subscript) -> Value:
         owner = self.value(node.value)

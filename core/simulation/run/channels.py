@@ -18,7 +18,7 @@ from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
 from core.model.dimensions import common_dimension, rate
 from core.model.formula.expression import Node, evaluate, names, parse
-from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.simulation.run import energy_ledger, mode_columns
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
@@ -147,7 +147,7 @@ class Channels:
         of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
         of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
-        return ("time", *of_joints, *self.elements.names, *self.modes.of_words, *of_frames, *WHOLE)
+        return ("time", *of_joints, *self.elements.names, *self.modes.word_channels, *of_frames, *WHOLE)
 
     @property
     def usual(self) -> tuple[str, ...]:
@@ -190,18 +190,18 @@ class Channels:
     def measured(self, formula: str) -> Dimension:
         """Return the physical dimension of a formula's value, as far as known."""
         try:
-            return dimension_of(parse(formula), self.of_name_in_formulas)
+            return dimension_of(parse(formula), self.name_dimension)
         except ExpressionError:
             return UNKNOWN
 
-    def of_name_in_formulas(self, name: str) -> Dimension:
+    def name_dimension(self, name: str) -> Dimension:
         """Return the dimension of a name in a formula: a channel, a component of one, a coordinate, or a parameter."""
         if name in self.mech.q_names:
-            return of_name(self.dimension(f"{name}.q"))
+            return dimension_named(self.dimension(f"{name}.q"))
         owner = name.rpartition(".")[0]
         if self._column_dimensions(name) is not None or owner in self.names:
-            return of_name(self.dimension(name))
-        return of_name(self._parameter_dimensions.get(name, "none"))
+            return dimension_named(self.dimension(name))
+        return dimension_named(self._parameter_dimensions.get(name, "none"))
 
     @cached_property
     def _parameter_dimensions(self) -> dict[str, str]:
@@ -245,7 +245,7 @@ class Channels:
         if not isinstance(channel, str):
             raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists all channels.")
         if channel not in self._kept:
-            words = channel in self.modes.of_words
+            words = channel in self.modes.word_channels
             values: Any = self.modes.words(channel.removesuffix(".mode")) if words else self._value(channel)
             values.setflags(write=False)
             self._kept[channel] = values
@@ -266,7 +266,7 @@ class Channels:
         """Return the channel of this name; None if there is none."""
         if channel in ("time", "t"):
             return self.samples.time
-        if channel in self.modes.of_words:
+        if channel in self.modes.word_channels:
             return self[channel]
         if channel in LEDGER:  # sums over all the run
             return self._whole(channel)
@@ -329,7 +329,7 @@ class Channels:
         q, v = self.samples.q, self.samples.v
         kind, _, part = channel.partition(".")
         if channel in LEDGER:
-            found = energy_ledger.account(self, channel)
+            found = energy_ledger.energy_account(self, channel)
             if channel == energy_ledger.BALANCE:
                 self.balance_note = energy_ledger.balance_note(self, found)
             return found
@@ -433,9 +433,10 @@ class Channels:
         return _formula_at_samples(node, columns, values, len(self.samples.time))
 
     def _plain(self, name: str, column: Array) -> Array:
-        if name in self.modes.of_words:
+        if name in self.modes.word_channels:
             raise ExpressionError(
-                f"'{name}' consists of words ({', '.join(self.modes.of_words[name])}) and cannot be used in a formula.",
+                f"'{name}' consists of words ({', '.join(self.modes.word_channels[name])}) and cannot be used in a"
+                " formula.",
                 where="channel",
                 remedy="Use the channel alone, or the corresponding force in the formula.",
             )
@@ -468,7 +469,7 @@ def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
         raise ModelError(f"There is no channel '{channel}'.")
     if channel in channels.elements.table:
         return channels.elements.table[channel].suffixes
-    if channel in channels.modes.of_words:
+    if channel in channels.modes.word_channels:
         return ()
     owner, _, what = channel.rpartition(".")
     if channel in _SINGLE or what in _COMPONENTS:

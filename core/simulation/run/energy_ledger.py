@@ -32,13 +32,13 @@ BALANCED_SHARE = 1e-4
 """Part of the largest of these energies by which the balance may change without a note."""
 
 
-def sums_up(text: str) -> bool:
+def needs_whole_run(text: str) -> bool:
     """Return True if a channel or formula contains sums since the beginning of the run, so that it needs the whole
     run."""
     return any(name in text for name in LEDGER)
 
 
-def account(channels: Any, channel: str) -> Array:
+def energy_account(channels: Any, channel: str) -> Array:
     """Return one of the energies of `LEDGER`, (n,)."""
     modes = channels.modes
     match channel.partition(".")[2]:

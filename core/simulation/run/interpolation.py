@@ -74,7 +74,7 @@ def _followed_position(
     from core.closed_forms.closed_forms import closed_forms_of
 
     forms = closed_forms_of(mech.compiled.program)
-    if forms.found and not forms.kept_rows:
+    if forms.found and not forms.rows_left_to_iteration:
         displacement = np.where(forms.dependent_v, 0.0, displacement)
     steps = max(math.ceil(float(np.max(np.abs(displacement), initial=0.0)) / LONGEST_STEP), 1)
     if steps > MOST_STEPS:

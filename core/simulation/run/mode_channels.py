@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
-from core.constraints.joint_rows import cut_number
+from core.constraints.joint_rows import cut_row_index
 from core.constraints.row_forces import RowForces
 from core.mechanism import Mechanism
 from core.model.dimensions import dual
@@ -80,7 +80,7 @@ class Event(NamedTuple):
         return f"{self.joint}: {self.what}"
 
 
-class Thing(NamedTuple):
+class ContactElement(NamedTuple):
     """Friction, stop or limit that acts along a coordinate and has contact states."""
 
     name: str
@@ -133,22 +133,22 @@ def _effort_codes(rows: Array) -> Array:
     return np.select([rows[:, CLIPPED] > 0.0, rows[:, CLIPPED] < 0.0], [1, 2], 0)
 
 
-def contact_elements_of(row: JointRow) -> Iterator[Thing]:
+def contact_elements_of(row: JointRow) -> Iterator[ContactElement]:
     """Yield friction, stop and limits that act along a row."""
     if row.rubs and row.shares != 1:
         if row.shares:
             codes = _ball_codes if row.controlled == NOWHERE else _ball_brake_codes
-            yield Thing(f"{row.together}.friction", BALL_MODES, codes, FRICTION, row.shares)
+            yield ContactElement(f"{row.together}.friction", BALL_MODES, codes, FRICTION, row.shares)
     elif row.rubs:
         codes = _friction_codes if row.controlled == NOWHERE else _brake_codes
-        yield Thing(f"{row.name}.friction", FRICTION_MODES, codes, FRICTION)
+        yield ContactElement(f"{row.name}.friction", FRICTION_MODES, codes, FRICTION)
     if np.isfinite(row.lower) or np.isfinite(row.upper):
         words, codes = (RIGID_MODES, _rigid_codes) if row.rigid else (ELASTIC_MODES, _elastic_codes)
-        yield Thing(f"{row.name}.stop", words, codes, STOP_FORCE)
+        yield ContactElement(f"{row.name}.stop", words, codes, STOP_FORCE)
     if np.isfinite(row.fastest):
-        yield Thing(f"{row.name}.speed_limit", SPEED_MODES, _speed_codes, WITHHELD)
+        yield ContactElement(f"{row.name}.speed_limit", SPEED_MODES, _speed_codes, WITHHELD)
     if np.isfinite(row.effort) and row.at_v != NOWHERE and row.ratio == 1.0:
-        yield Thing(f"{row.name}.effort_limit", EFFORT_MODES, _effort_codes, CUT)
+        yield ContactElement(f"{row.name}.effort_limit", EFFORT_MODES, _effort_codes, CUT)
 
 
 class ModeChannels:
@@ -175,7 +175,7 @@ class ModeChannels:
         return row_of(self.samples.modes, k)
 
     @cached_property
-    def things(self) -> dict[str, tuple[int, Thing]]:
+    def things(self) -> dict[str, tuple[int, ContactElement]]:
         """Return (row, friction, stop or limit) by name."""
         return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in contact_elements_of(row)}
 
@@ -209,7 +209,7 @@ class ModeChannels:
         return dict(self._number_channels())
 
     @cached_property
-    def of_words(self) -> dict[str, tuple[str, ...]]:
+    def word_channels(self) -> dict[str, tuple[str, ...]]:
         """Return the channels of words, with the words that each may take."""
         return {f"{name}.mode": thing.words for name, (_, thing) in self.things.items()}
 
@@ -230,7 +230,7 @@ class ModeChannels:
     def _recorded_column(self, k: int, column: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, column]
 
-    def _force_vector(self, k: int, thing: Thing) -> Callable[[], Array]:
+    def _force_vector(self, k: int, thing: ContactElement) -> Callable[[], Array]:
         return lambda: np.stack([self.of(i)[:, thing.force] for i in range(k, k + thing.width)], axis=1)
 
     def _friction_loss(self, k: int, count: int) -> Callable[[], Array]:
@@ -265,7 +265,7 @@ class ModeChannels:
                 joint[:, row.at_v] += row.ratio * force
             else:
                 joint += W[row.name] * force[:, None]
-                closing[:, cut_number(compiled, row)] += force
+                closing[:, cut_row_index(compiled, row)] += force
         return RowForces(joint, closing)
 
     def _cut_row_entries(self, rows: Sequence[JointRow]) -> list[Array]:
@@ -275,7 +275,7 @@ class ModeChannels:
         pattern = compiled.program.tracer.cut_expressions.pattern
         found = []
         for row in rows:
-            W, chosen = np.zeros((len(q), compiled.nv)), pattern.rows == cut_number(compiled, row)
+            W, chosen = np.zeros((len(q), compiled.nv)), pattern.rows == cut_row_index(compiled, row)
             W[:, pattern.columns[chosen]] = entries[:, chosen]
             found.append(W)
         return found

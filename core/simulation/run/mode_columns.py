@@ -23,19 +23,19 @@ MOTOR_WORK = 0
 """Work of joint forces since the beginning of the run, J: the column after all rows."""
 
 
-def of_all_rows(width: int, *columns: int) -> list[int]:
+def columns_of_all_rows(width: int, *columns: int) -> list[int]:
     """Return the indices of these columns of every row, in an array of the given width."""
     return [first + column for first in range(0, width - 1, EACH_ROW) for column in columns]
 
 
 def summed(width: int) -> list[int]:
     """Return the columns that count or accumulate since the beginning of the run."""
-    return [*of_all_rows(width, BOUNCES, FRICTION_LOSS, STOP_WORK), *([width - 1] if width else [])]
+    return [*columns_of_all_rows(width, BOUNCES, FRICTION_LOSS, STOP_WORK), *([width - 1] if width else [])]
 
 
 def modes_differ(one: Array, other: Array) -> bool:
     """Return True if the contact states of two samples (…, m) differ."""
-    at = of_all_rows(one.shape[-1], MODE, STOP, CLIPPED)
+    at = columns_of_all_rows(one.shape[-1], MODE, STOP, CLIPPED)
     return not np.array_equal(one[..., at], other[..., at])
 
 

@@ -14,7 +14,7 @@ from core.mechanism import Mechanism
 from core.numerics.rank import inverse
 from core.simulation import setup
 from core.simulation.run.interpolation import between
-from core.simulation.run.mode_columns import BOUNCES, CLIPPED, MODE, RESTS, STOP, of_all_rows
+from core.simulation.run.mode_columns import BOUNCES, CLIPPED, MODE, RESTS, STOP, columns_of_all_rows
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array
 
@@ -35,7 +35,7 @@ def resampled(run: Run, times: ArrayLike) -> Run:
             share = part.reshape(-1, *([1] * (values.ndim - 1)))
             made[field.name] = values[first] + share * (values[last] - values[first])
             if field.name == "modes":
-                held = of_all_rows(values.shape[1], MODE, STOP, CLIPPED, BOUNCES, RESTS)
+                held = columns_of_all_rows(values.shape[1], MODE, STOP, CLIPPED, BOUNCES, RESTS)
                 made[field.name][:, held] = values[first][:, held]
     arrays: Any = made
     return dataclasses.replace(run, **arrays)

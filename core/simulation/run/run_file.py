@@ -21,7 +21,7 @@ import numpy as np
 
 from core.errors import FileError
 from core.files import dumps
-from core.files.formats import loaded_again
+from core.files.formats import reloaded_model
 from core.files.hdf5_file import opened, stored
 from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.sealed_file import seal
@@ -64,7 +64,7 @@ class RunFile:
                 file=path,
                 remedy="Give a name that ends in .h5.",
             )
-        prove(path)
+        check_writable(path)
 
     def append(self, piece: Run) -> None:
         """Append the samples of a piece; they are on disk on return.
@@ -225,7 +225,7 @@ def load(path: str) -> Run:
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             statistics = statistics._replace(notes=tuple(map(str, statistics.notes)))
-            mech = Mechanism(loaded_again(model_text(file, size), str(file.attrs["origin"])))
+            mech = Mechanism(reloaded_model(model_text(file, size), str(file.attrs["origin"])))
             kept = [name for name in STATES if name in file]
             count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short
             arrays = {name: numbers(file, path, name, size, count) for name in kept}
@@ -245,7 +245,7 @@ def holds_hdf5(path: str) -> bool:
     return beginning_of(path, len(SIGNATURE)) == SIGNATURE
 
 
-def prove(path: str) -> None:
+def check_writable(path: str) -> None:
     """Check before the simulation that a run can be saved at this path. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
         raise FileError(
@@ -264,7 +264,7 @@ def prove(path: str) -> None:
 
 def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float], object]) -> None:
     """Write a run atomically, piece by piece; the suffix of the path selects the format. Raises FileError."""
-    prove(path)
+    check_writable(path)
     suffix = Path(path).suffix.lower()
     if suffix not in WHOLE:
         write_whole(path, lambda stream: write_table(stream, run, suffix, channels, progress))

@@ -11,7 +11,7 @@ from core.model.formula.text import text_of
 from core.simulation.run.run import Run
 
 
-def undefined_words(run: Run, name: str) -> str:
+def explain_undefined(run: Run, name: str) -> str:
     """Explain why a channel or formula of a run has no finite value: the first time, the innermost undefined part, and
     the values of its operands."""
     time = f"t = {float(run.time[0]):.4g} s"

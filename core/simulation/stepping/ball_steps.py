@@ -23,8 +23,8 @@ from core.simulation.equations.mode_rows import (
     load_rows,
     refresh,
     rubs,
+    set_sliding_direction,
     sliding,
-    take_aim,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
@@ -46,7 +46,7 @@ STEADY_PART = 1.2
 
 
 @native
-def aim_balls(state: int) -> None:
+def update_disk_directions(state: int) -> None:
     """Update the sliding directions of friction disks at the beginning of a step. A disk with almost no speed is
     scheduled for a sticking check, unless it is just beginning to slide, when its direction is not yet known."""
     w = load_state(state)
@@ -58,7 +58,7 @@ def aim_balls(state: int) -> None:
             speed = length(s.mode_rows, k, r.rate)
             r.quickest[k] = max(r.quickest[k], speed)
             if speed > REST * (r.quickest[k] + SLOW):
-                take_aim(s.mode_rows, k, r.rate, 1.0)
+                set_sliding_direction(s.mode_rows, k, r.rate, 1.0)
             if speed <= r.zone[k]:
                 continue
             if r.zone[k] > 0.0:
@@ -69,7 +69,7 @@ def aim_balls(state: int) -> None:
 
 
 @native
-def goes_too_far(state: int) -> bool:
+def onset_is_over(state: int) -> bool:
     """Return True if a friction disk that begins to slide is already too fast at the end of the step taken."""
     w = load_state(state)
     s = load_system(w.system)
@@ -169,7 +169,7 @@ def stops_within(state: int, k: int, h: float) -> Any:
 
 
 @native
-def mark_stopping(state: int, h: float, stopping: Any) -> None:
+def mark_stopping_disks(state: int, h: float, stopping: Any) -> None:
     """Mark in `stopping` (count,) the sliding friction disks that come to rest within the fixed step about to begin
     (1)."""
     w = load_state(state)
@@ -182,7 +182,7 @@ def mark_stopping(state: int, h: float, stopping: Any) -> None:
 
 
 @native
-def steady_part(state: int, h: float, stopping: Any) -> float:
+def length_without_reversal(state: int, h: float, stopping: Any) -> float:
     """Return the length of the next part of the remaining fixed step h in which no friction disk reverses that does not
     stop."""
     w = load_state(state)
@@ -199,7 +199,7 @@ def steady_part(state: int, h: float, stopping: Any) -> float:
 
 
 @native
-def stop_balls(state: int, stopping: Any) -> None:
+def stop_disks(state: int, stopping: Any) -> None:
     """Let the next step begin with sticking for a friction disk that should have stopped but slides on because its
     friction reversed it within the step."""
     w = load_state(state)

@@ -10,12 +10,12 @@ from core.simulation.equations.mode_rows import APART, MOVING, adjust, command, 
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import call_entry, native, scratch
-from core.simulation.stepping.ball_steps import mark_stopping, steady_part, stop_balls
+from core.simulation.stepping.ball_steps import length_without_reversal, mark_stopping_disks, stop_disks
 from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
-from core.simulation.stepping.modal_steps import MOST_CHANGES, asks_again, decay, ready
+from core.simulation.stepping.modal_steps import MOST_CHANGES, decay, needs_only_recheck, ready
 from core.simulation.stepping.mode_changes import give_way
 from core.simulation.stepping.mode_ends import ALL, SOON
-from core.simulation.stepping.mode_log import QUARTERS, book, keep_contact, load_log, measure, spans
+from core.simulation.stepping.mode_log import QUARTERS, add_step_energies, load_log, log_contact, measure, spans
 from core.simulation.stepping.mode_margins import EACH, margins
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.stepping.step_loop import fixed_step
@@ -134,7 +134,7 @@ def measure_powers(state: int, t: float, begun: Any, h: float, room: Any) -> Non
     r, n = load_rows(s.mode_rows), s.nv
     value, rate, given, other = scratch(r.count), scratch(r.count), scratch(n), scratch(len(begun))
     ends, onward, asked = scratch(r.count), scratch(r.count), scratch(n)
-    book(state)
+    add_step_energies(state)
     margins(w.system, t, begun, room)
     copy(r.value, value)
     copy(r.rate, rate)
@@ -171,7 +171,7 @@ def measure_joint_powers(state: int, t: float, begun: Any, h: float) -> None:
     s, g = load_system(w.system), load_log(w.log)
     r, n = load_rows(s.mode_rows), s.nv
     given, other, some = scratch(n), scratch(len(begun)), False
-    book(state)
+    add_step_energies(state)
     for quarter in range(QUARTERS + 1):
         for i in range(g.powers.shape[1]):
             g.powers[quarter, i] = 0.0
@@ -198,7 +198,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
     r = load_rows(rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
     other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
-    keep_contact(state)
+    log_contact(state)
     while True:
         w.time, r.unsettled = t + done, 0
         ready(state)
@@ -208,8 +208,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         copy(w.y, begun)
         part = h - done
         if r.balls == 1:
-            mark_stopping(state, part, stopping)
-            part = steady_part(state, part, stopping) if steady_parts < MOST_STEADY else part
+            mark_stopping_disks(state, part, stopping)
+            part = length_without_reversal(state, part, stopping) if steady_parts < MOST_STEADY else part
         happened: int = plain_step(state, t + done, part)
         if happened != FINE:
             return happened
@@ -233,7 +233,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
                 continue
             w.taken = h
             if r.balls == 1:
-                stop_balls(state, stopping)
+                stop_disks(state, stopping)
             break
         copy(begun, w.y)
         if shortest > least_time(t):
@@ -244,5 +244,5 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         else:
             rounds += 1
         w.pending = which
-    asks_again(state)
+    needs_only_recheck(state)
     return happened

@@ -25,20 +25,27 @@ from core.simulation.equations.mode_rows import (
     normal,
     refresh,
     rubs,
-    take_aim,
+    set_sliding_direction,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.ball_steps import aim_balls, forget_stiffness, goes_too_far, steady
+from core.simulation.stepping.ball_steps import forget_stiffness, onset_is_over, steady, update_disk_directions
 from core.simulation.stepping.mode_changes import BEGINS, LOOK_AGAIN, NOTHING_PENDING, change, clip, give_way
 from core.simulation.stepping.mode_ends import ALL, end_at, first_end, measure_again
-from core.simulation.stepping.mode_log import begin_log, book, keep_after, keep_before, keep_contact, spans
+from core.simulation.stepping.mode_log import (
+    add_step_energies,
+    begin_log,
+    log_after_change,
+    log_before_change,
+    log_contact,
+    spans,
+)
 from core.simulation.stepping.outcome import FINE, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import MODE as FORMULAS
 from core.simulation.stepping.step_state import begin_anew, copy, least_time, load_state, take_back
-from core.simulation.stepping.steps_at_rest import longest_held, stay, stretch
-from core.simulation.stepping.stops import is_slow, stiffen, suit_step
+from core.simulation.stepping.steps_at_rest import longest_sticking_step, stay, stretch
+from core.simulation.stepping.stops import choose_stop_step, derive_stop_stiffness, is_slow
 
 MOST_CHANGES = 8
 """Largest number of changes per row at one instant."""
@@ -57,7 +64,7 @@ def longest_step(state: int) -> float:
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING:
             if r.resting == 0:
-                limit = min(limit, longest_held(w.limit))
+                limit = min(limit, longest_sticking_step(w.limit))
         elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
             steady(state, k)
     return limit
@@ -107,8 +114,8 @@ def begin_modes(state: int) -> None:
             r.stop[k] = side * PRESSED
     for k in range(r.count):
         if r.shares[k] > 1:
-            take_aim(s.mode_rows, k, r.rate, 1.0)
-    stiffen(state, w.y, LOOK_AGAIN)
+            set_sliding_direction(s.mode_rows, k, r.rate, 1.0)
+    derive_stop_stiffness(state, w.y, LOOK_AGAIN)
     for k in range(r.count):
         if abs(r.stop[k]) == PRESSED:
             side = 1 if r.stop[k] > 0 else -1
@@ -130,7 +137,7 @@ def ready(state: int) -> None:
     r = load_rows(s.mode_rows)
     r.steady = 0
     if r.balls == 1 and w.pending == NOTHING_PENDING:
-        aim_balls(state)
+        update_disk_directions(state)
     if r.own < r.count:
         refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
         copy(r.value, r.reference)
@@ -143,10 +150,10 @@ def ready(state: int) -> None:
         change(state, w.y, LOOK_AGAIN)
         begin_log(state)
     elif which != LOOK_AGAIN or recheck_changes_modes(state):
-        known = keep_before(state)
+        known = log_before_change(state)
         change(state, w.y, which)
-        keep_after(state, known)
-        suit_step(state)
+        log_after_change(state, known)
+        choose_stop_step(state)
     else:
         return
     w.fresh = w.renewed = 0
@@ -212,7 +219,7 @@ def restore_events(state: int, kept: Any) -> None:
 
 
 @native
-def asks_again(state: int) -> Any:
+def needs_only_recheck(state: int) -> Any:
     """Return true if the next step only needs to check saturated rows or rows that hardly move in an elastic stop."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
@@ -251,8 +258,8 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
     r = load_rows(rows)
     rounds, passed = 0, -1
     kept = scratch(w.events.shape[1] + 3)
-    keep_contact(state)
-    book(state)
+    log_contact(state)
+    add_step_energies(state)
     while True:
         r.unsettled = 0
         ready(state)
@@ -272,7 +279,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         w.limit = limit
         if happened != FINE:
             return happened
-        if r.balls == 1 and goes_too_far(state):
+        if r.balls == 1 and onset_is_over(state):
             restore_events(state, kept)
             take_back(state)
             w.step, w.renewed = SHORTER * w.taken, 0
@@ -293,7 +300,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         if rounds > MOST_CHANGES * (r.count + 1):
             give_way(state, which)
             rounds, passed = 0, which if passed == -1 else ALL
-    if asks_again(state):
+    if needs_only_recheck(state):
         w.jumped = 1
     w.reach = t + length
     spans(state, t, length)

@@ -14,8 +14,14 @@ import numpy as np
 
 from core.simulation.equations.admissible_forces import correct, motion
 from core.simulation.equations.ball_forces import resolved
-from core.simulation.equations.bearing_loads import BEARING_ROUNDS, WELL, approach, bear, gap_of
-from core.simulation.equations.held_rows import act, is_a_speed, responses, weight_of
+from core.simulation.equations.bearing_loads import (
+    BEARING_ROUNDS,
+    WELL,
+    evaluate_bearing_loads,
+    gap_of,
+    update_bearing_loads,
+)
+from core.simulation.equations.held_rows import act, force_scale, is_a_speed, responses
 from core.simulation.equations.mode_rows import (
     AGAINST,
     APART,
@@ -29,7 +35,7 @@ from core.simulation.equations.mode_rows import (
     STOPS,
     adjust,
     along,
-    is_calm,
+    has_settled,
     is_held,
     least,
     length,
@@ -37,14 +43,21 @@ from core.simulation.equations.mode_rows import (
     most,
     refresh,
     rubs,
+    set_sliding_direction,
     sliding,
-    take_aim,
 )
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, rest_speed
 from core.simulation.stepping.step_state import begin_anew, load_state, project
-from core.simulation.stepping.stops import comes_back, ends_bouncing, is_touching, meet_stops, stiffen, strike
+from core.simulation.stepping.stops import (
+    apply_impacts,
+    comes_back,
+    derive_stop_stiffness,
+    end_bouncing,
+    is_touching,
+    update_stop,
+)
 
 _pending: Any = np.arange(-3, 0)
 BEGINS, NOTHING_PENDING, LOOK_AGAIN = _pending
@@ -54,7 +67,7 @@ STOPPING = 10.0
 """Largest transverse speed, relative to the run's tolerance of a speed, at which a friction disk comes to rest when its
 speed along its direction reaches zero."""
 EXCESS = 1e-5
-"""Share of `weight_of` by which a row located at its bound exceeds it; more than the rounding error of non-unique
+"""Share of `force_scale` by which a row located at its bound exceeds it; more than the rounding error of non-unique
 forces."""
 LED = 1e-9
 """Share of a force's usual effect on its row above which a row at a dead point is accelerated by others."""
@@ -138,9 +151,9 @@ def mark_disk_rows(state: int, k: int, which: int) -> int:
     held = rubbing and (speed <= tolerance or passes)
     if let:
         r.began[k], r.zone[k] = w.time, onset_speed(w.atol)
-        take_aim(rows, k, r.carried, -1.0)
+        set_sliding_direction(rows, k, r.carried, -1.0)
     elif not held and (speed > max(tolerance, r.zone[k]) or (ended and r.zone[k] > 0.0)):
-        take_aim(rows, k, r.rate, 1.0)
+        set_sliding_direction(rows, k, r.rate, 1.0)
         r.zone[k] = 0.0
     if held or r.zone[k] == STOPS:
         r.zone[k] = 0.0
@@ -248,7 +261,7 @@ def solve_candidate_forces(
         )
         located = which == EACH * r.leader[k] + BEARING
         broken[i] = 1.0 if r.began[r.leader[k]] == w.time else 0.0
-        hair[i] = EXCESS * weight_of(rows, r.leader[k]) if located and int(before[k]) == HELD else 0.0
+        hair[i] = EXCESS * force_scale(rows, r.leader[k]) if located and int(before[k]) == HELD else 0.0
     if not resolved(A, c, bounds, shares, broken, hair, lam, side, g, n):
         r.approximate = 1
 
@@ -266,11 +279,11 @@ def bearings_agree(place: int, y: Any, base: Any, chosen: Any, columns: Any, lam
         r.force[k] += lam[i]
         for j in range(nv):
             base[nq + j] += lam[i] * columns[i * nv + j]
-    if not bear(place, y, base[nq : nq + nv], fresh):
+    if not evaluate_bearing_loads(place, y, base[nq : nq + nv], fresh):
         r.unsettled = 1
         return True
     gap = gap_of(rows, fresh)
-    if approach(rows, fresh, turn) or turn >= BEARING_ROUNDS:
+    if update_bearing_loads(rows, fresh, turn) or turn >= BEARING_ROUNDS:
         r.unsettled = 0 if gap <= WELL else 1
         return True
     return False
@@ -307,7 +320,7 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
             if r.shares[k] > 1 and side[i] != 0.0:
                 end_disk_sticking(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
         elif abs(r.mode[k]) != AT_SPEED:
-            led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
+            led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * force_scale(rows, k)  # no force moves it
             pulled = g[i] if led else -side[i]
             if not leave_sticking(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
                 keep_saturated(rows, k, int(before[k]), lam[i])
@@ -328,7 +341,7 @@ def leave_sticking(state: int, k: int, side: float, pulled: float, breaks: bool)
         r.mode[k], r.began[k] = -MOVING if pulled < 0.0 else MOVING, w.time
         r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
         return True
-    if side != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
+    if side != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or has_settled(rows, k)):
         saturate_row(rows, k, side > 0.0)
         return True
     return False
@@ -342,7 +355,7 @@ def keep_saturated(rows: int, k: int, before: int, force: float) -> None:
     if abs(before) != SATURATED or r.mode[k] != HELD or r.stop[k] == AGAINST or r.stop[k] == -AGAINST:
         return
     bound = r.static_backward[k] if before > 0 else -r.static_onward[k]
-    if abs(force - bound) < EXCESS * weight_of(rows, k):
+    if abs(force - bound) < EXCESS * force_scale(rows, k):
         r.mode[k] = before
 
 
@@ -376,7 +389,7 @@ def saturate_row(rows: int, k: int, upper: bool) -> None:
     """Mark an active row at its force bound as saturated while other rows hold it, or release its stop."""
     r = load_rows(rows)
     if r.shares[k] > 1:
-        take_aim(rows, k, r.carried, -1.0)
+        set_sliding_direction(rows, k, r.carried, -1.0)
         for i in range(k, k + r.shares[k]):
             r.mode[i] = SATURATED
         return
@@ -455,13 +468,13 @@ def change(state: int, y: Any, which: int) -> None:
     returns = which >= 0 and which % EACH == STANDING and comes_back(s.mode_rows, which // EACH)
     if which >= 0 and which % EACH == STANDING:
         met = r.stop[which // EACH] == APART  # what presses again before it was left is as it was
-        meet_stops(state, which)
+        update_stop(state, which)
         if met:
-            stiffen(state, y, which)
+            derive_stop_stiffness(state, y, which)
     elif which >= 0 and which % EACH == COMMANDED:
         clip(s.mode_rows, which // EACH)
-    strike(state, y)
-    ends_bouncing(state, y, which)
+    apply_impacts(state, y)
+    end_bouncing(state, y, which)
     if returns:
         r.ends[which // EACH] = 1
     n = mark_candidates(state, y, which)

@@ -24,11 +24,11 @@ from core.simulation.stepping.mode_margins import (
     BEARING,
     EACH,
     STANDING,
-    hair_of,
+    evaluate_powers,
     holds_any,
     margin,
+    margin_rounding,
     margins,
-    see_powers,
     tell,
 )
 from core.simulation.stepping.outcome import FINE, STEP_UNDERFLOW, SWITCHED
@@ -328,10 +328,10 @@ def measure_again(state: int, last: float) -> None:
     for part in range(1, QUARTERS + 1):
         theta = last * part / QUARTERS
         if theta == 1.0:
-            see_powers(w.system, w.time + w.taken, w.new)
+            evaluate_powers(w.system, w.time + w.taken, w.new)
         else:
             point_within(state, theta)
-            see_powers(w.system, w.time + theta * w.taken, w.failed)
+            evaluate_powers(w.system, w.time + theta * w.taken, w.failed)
         measure(state, part, w.new if theta == 1.0 else w.failed)
 
 
@@ -352,7 +352,7 @@ def sharpness(state: int, m: int) -> float:
 def margin_root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
     """Return θ at which margin m reaches zero; `low` if it was not positive there."""
     begin, end, soon = low, high, SOON
-    hair = max(SHARP * -above, hair_of(load_system(load_state(state).system).mode_rows, m))
+    hair = max(SHARP * -above, margin_rounding(load_system(load_state(state).system).mode_rows, m))
     while not below > hair and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
         below = margin_within(state, m, low)

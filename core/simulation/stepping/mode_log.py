@@ -20,7 +20,7 @@ from core.simulation.equations.mode_rows import (
     PRESSED,
     friction_of,
     load_rows,
-    stop_of,
+    stop_force_of,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
@@ -113,7 +113,7 @@ def measure(state: int, quarter: int, y: Any) -> None:
     for k in range(r.count):
         rate = 0.0 if r.mode[k] == HELD else r.rate[k]
         g.powers[quarter, POWERS * k + BY_FRICTION] = -friction_of(s.mode_rows, k) * rate
-        g.powers[quarter, POWERS * k + BY_STOP] = -stop_of(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_STOP] = -stop_force_of(s.mode_rows, k) * rate
         g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.mode_rows, k) * rate
     for i in range(s.nv):
         total += r.given[i] * y[s.nq + i]
@@ -121,7 +121,7 @@ def measure(state: int, quarter: int, y: Any) -> None:
 
 
 @native
-def book(state: int) -> None:
+def add_step_energies(state: int) -> None:
     """Add the energies of the step taken to the totals."""
     g = load_log(load_state(state).log)
     if g.length == 0.0:
@@ -159,7 +159,7 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
         at = first + EACH_ROW * k
         out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
         out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
-        out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_of(s.mode_rows, k)
+        out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_force_of(s.mode_rows, k)
         out[at + WITHHELD], out[at + CUT] = withheld_force(s.mode_rows, k), 0.0
         if np.isfinite(r.strongest[k]):
             out[at + CUT] = r.asked[k] - r.wished[k]
@@ -222,7 +222,7 @@ def begin_log(state: int) -> None:
 
 
 @native
-def keep_contact(state: int) -> None:
+def log_contact(state: int) -> None:
     """Log the end of the step taken if an elastic stop is compressed and no sample lies in the step: contacts may be
     shorter than the sample spacing."""
     w = load_state(state)
@@ -241,11 +241,11 @@ def keep_contact(state: int) -> None:
 
 
 @native
-def keep_before(state: int) -> int:
+def log_before_change(state: int) -> int:
     """Log the state before a contact change, unless it is logged already; returns 1 if it was written now."""
     w = load_state(state)
     g = load_log(w.log)
-    book(state)
+    add_step_energies(state)
     g.begin = w.time
     if g.last == w.time or g.changes >= g.most:
         return 0
@@ -256,7 +256,7 @@ def keep_before(state: int) -> int:
 
 
 @native
-def keep_after(state: int, known: int) -> None:
+def log_after_change(state: int, known: int) -> None:
     """Log the state after a contact change, replacing entries after earlier changes at the same instant. If no contact
     state has changed, the entry before it is removed as well (`known`: it was just written). Ends the piece of the run
     when the log is nearly full."""

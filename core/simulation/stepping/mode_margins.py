@@ -75,7 +75,7 @@ def holds_any(rows: int) -> Any:
 
 
 @native
-def see_powers(place: int, t: float, y: Any) -> Any:
+def evaluate_powers(place: int, t: float, y: Any) -> Any:
     """Evaluate all quantities that row powers depend on at a state; reaction forces of sticking rows do no work."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
@@ -175,7 +175,7 @@ def force_margin(rows: int, k: int) -> float:
 
 
 @native
-def hair_of(rows: int, m: int) -> float:
+def margin_rounding(rows: int, m: int) -> float:
     """Return the rounding error of margin m that follows from its coordinate: large for stiff stops, whose margins are
     forces."""
     r, k = load_rows(rows), m // EACH

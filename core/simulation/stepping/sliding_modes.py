@@ -26,8 +26,8 @@ from core.simulation.equations.system import (
     load_function,
     load_system,
     put,
-    put_rest,
     put_states,
+    put_states_and_time,
     result,
     tick,
 )
@@ -54,7 +54,7 @@ def indicators(place: int, t: float, y: Any, out: Any) -> None:
     if s.event_indicators != 0:
         put_states(place, y[: s.nq], y[s.nq : last], y[last:])
         put(s.event_indicators, AT_Q, y[:last])
-        put_rest(place, s.event_indicators)
+        put_states_and_time(place, s.event_indicators)
         evaluate(s.event_indicators)
         copy(result(s.event_indicators, s.modes), out[: s.modes])
     if s.torque_event_indicators != 0:

@@ -18,7 +18,7 @@ from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, view_rows
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
 from core.simulation.stepping.sliding_modes import free_modes
-from core.simulation.stepping.step_state import copy, derivative, held_short, load_state, project
+from core.simulation.stepping.step_state import copy, derivative, is_limited_by_stability, load_state, project
 
 
 @native
@@ -132,7 +132,7 @@ def take_step(state: int) -> Any:
         return TOO_MANY
     if w.budget <= 0:
         return PAUSED
-    if held_short(state):
+    if is_limited_by_stability(state):
         return STIFF
     w.budget -= 1
     if w.switch_step != 0:

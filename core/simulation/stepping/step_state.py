@@ -214,7 +214,7 @@ def again(state: int, h: float) -> Any:
 
 
 @native
-def held_short(state: int) -> Any:
+def is_limited_by_stability(state: int) -> Any:
     """Return true if stability limits the steps so much that very many are left to go."""
     w = load_state(state)
     return w.stiff_steps >= STIFF_EVIDENCE and w.end - w.time > MANY_STEPS * w.taken

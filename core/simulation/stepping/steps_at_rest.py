@@ -25,7 +25,7 @@ FIRST = 1e-6
 
 
 @native
-def longest_held(limit: float) -> float:
+def longest_sticking_step(limit: float) -> float:
     """Return the longest step, s, while loads may come and go; limit: longest step in any case."""
     return min(limit, max(LONGEST_HELD, limit / PARTS_HELD))
 
@@ -82,7 +82,7 @@ def stretch(state: int) -> None:
     if nothing_can_move(state):
         if r.resting == 0:
             r.resting, r.step_before = 1, w.step
-        w.step = w.limit if r.linear == 1 else longest_held(w.limit)
+        w.step = w.limit if r.linear == 1 else longest_sticking_step(w.limit)
     elif r.resting == 1:
         r.resting, w.step = 0, r.step_before if r.step_before > 0.0 else step_from_rest(state)
 

@@ -1,7 +1,7 @@
 """Contact with stops: elastic stops are hit, compressed, left, and settled in; rigid stops exchange impulses.
 
-All that are touched are struck together (`strike`). What bounces ever faster comes to rest (`BRIEF`): of a flight of a
-nanosecond nobody knows.
+All that are touched are struck together (`apply_impacts`). What bounces ever faster comes to rest (`BRIEF`): of a
+flight of a nanosecond nobody knows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from core.simulation.equations.mode_rows import (
     PRESSED,
     along,
     depth_of,
-    is_calm,
+    has_settled,
     load_rows,
     pressure,
     refresh,
@@ -41,7 +41,7 @@ CALM = 0.1
 
 
 @native
-def meet_stops(state: int, which: int) -> None:
+def update_stop(state: int, which: int) -> None:
     """Update the elastic stop of the row whose margin reached zero: hit, released or left."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
@@ -58,7 +58,7 @@ def meet_stops(state: int, which: int) -> None:
 
 
 @native
-def stiffen(state: int, y: Any, which: int) -> None:
+def derive_stop_stiffness(state: int, y: Any, which: int) -> None:
     """Derive the stiffness of stops hit for the first time, and the damping of the stop that is hit now (−1: of all),
     from the effective inertia at the stop."""
     w = load_state(state)
@@ -83,7 +83,7 @@ def stiffen(state: int, y: Any, which: int) -> None:
 
 
 @native
-def suit_step(state: int) -> None:
+def choose_stop_step(state: int) -> None:
     """Choose the first step in an elastic stop to suit its natural frequency, for Runge–Kutta methods, since errors
     during free flight give no scale; after leaving the stop, the previous step size is resumed."""
     w = load_state(state)
@@ -129,7 +129,7 @@ def touched_stops(rows: int, chosen: Any, low: Any, high: Any) -> int:
 
 
 @native
-def strike(state: int, y: Any) -> None:
+def apply_impacts(state: int, y: Any) -> None:
     """Compute the speeds after impacts at rigid stops: γ⁺ + e γ⁻ ≥ 0 outward for all touched stops together (Newton's
     impact law in Moreau's form), with all e reduced if energy would be gained."""
     w = load_state(state)
@@ -213,7 +213,7 @@ def mark_settled_rows(state: int, y: Any, which: int) -> None:
     s = load_system(w.system)
     r, asked = load_rows(s.mode_rows), False
     for k in range(r.count):
-        r.ends[k] = 1 if is_calm(s.mode_rows, k) and which // EACH != k else 0
+        r.ends[k] = 1 if has_settled(s.mode_rows, k) and which // EACH != k else 0
         asked = asked or is_slow(s.mode_rows, k)
     if not asked or which >= 0:
         return
@@ -235,7 +235,7 @@ def comes_back(rows: int, k: int) -> Any:
 
 
 @native
-def ends_bouncing(state: int, y: Any, which: int) -> None:
+def end_bouncing(state: int, y: Any, which: int) -> None:
     """End the bouncing of rows that leave a rigid stop so slowly that they would hit it again at once; also of rows
     that have settled in elastic stops."""
     w = load_state(state)

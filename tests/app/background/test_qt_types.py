@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.background.errands import Errands
+from app.background.errands import BackgroundQueue
 from tests.sources import parsed
 
 ROOT = Path(__file__).parents[3]
@@ -31,7 +31,7 @@ def test_no_class_is_made_where_a_function_runs_and_no_thread_is_one_of_qt():
 
 
 def test_errands_are_done_in_a_thread_one_after_another_and_taken_here(qtbot):
-    errands, here, order, taken = Errands("test"), threading.get_ident(), [], []
+    errands, here, order, taken = BackgroundQueue("test"), threading.get_ident(), [], []
 
     def work(k):
         order.append((k, threading.get_ident()))
@@ -50,7 +50,7 @@ def test_errands_are_done_in_a_thread_one_after_another_and_taken_here(qtbot):
 
 
 def test_what_an_errand_raises_is_raised_in_the_windows_thread_and_the_next_is_done(qtbot):
-    errands, taken = Errands("test"), []
+    errands, taken = BackgroundQueue("test"), []
     errands.do(lambda: 1 / 0, taken.append)
     errands.do(lambda: "next", taken.append)
     with qtbot.captureExceptions() as raised:
@@ -61,7 +61,7 @@ def test_what_an_errand_raises_is_raised_in_the_windows_thread_and_the_next_is_d
 
 
 def test_what_waits_is_dropped_when_errands_are_closed(qtbot):
-    errands, taken, go_on = Errands("test"), [], threading.Event()
+    errands, taken, go_on = BackgroundQueue("test"), [], threading.Event()
     errands.do(go_on.wait, taken.append)
     errands.do(lambda: taken.append("done"), taken.append)
     threading.Timer(0.05, go_on.set).start()

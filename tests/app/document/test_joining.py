@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.document.connection_draft import Pick, frame_at
-from app.document.joining import gap_of, outcomes, smallest_turn
+from app.document.joining import gap_of, outcomes, smallest_rotation
 from app.document.session import Session
 from core.files import dumps, loads
 from core.mechanism import Mechanism
@@ -198,11 +198,11 @@ def test_the_smallest_turn_takes_one_direction_to_the_other() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         a, b = (v / np.linalg.norm(v) for v in rng.normal(size=(2, 3)))
-        R = smallest_turn(a, b)
+        R = smallest_rotation(a, b)
         np.testing.assert_allclose(R @ a, b, atol=1e-12)
         np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
         assert np.trace(R) == pytest.approx(1.0 + 2.0 * float(a @ b), abs=1e-9)
-    np.testing.assert_allclose(smallest_turn(np.array([0, 0, 1.0]), np.array([0, 0, -1.0])) @ (0, 0, 1), (0, 0, -1))
+    np.testing.assert_allclose(smallest_rotation(np.array([0, 0, 1.0]), np.array([0, 0, -1.0])) @ (0, 0, 1), (0, 0, -1))
 
 
 @pytest.mark.parametrize("order", [("loose", "light"), ("light", "loose")])

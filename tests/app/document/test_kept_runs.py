@@ -327,7 +327,7 @@ def test_what_cannot_be_written_stays_open_and_unsaved(bench, pendulum, monkeypa
     answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
     bench.window.run("file.new")
     assert bench.session.path == pendulum
-    assert len(bench.window.run_keeper.unkept) == 1
+    assert len(bench.window.run_keeper.unsaved_runs) == 1
     assert any("The runs are still open here" in text for text in bench.messages("error"))
 
 
@@ -489,7 +489,7 @@ def test_a_saved_run_stays_as_it_is_on_disk_while_it_is_computed_anew(bench, pen
     store = bench.window.run_keeper.store
     bench.wait(lambda: store.whole(record, record.version) is not None)
     assert file.read_bytes() == before
-    assert record in bench.window.run_keeper.unkept
+    assert record in bench.window.run_keeper.unsaved_runs
     save(bench)
     np.testing.assert_array_equal(Run.load(file).q, other.run.q)
 

@@ -96,7 +96,7 @@ def test_a_length_changes_about_a_locked_rocker(four_bar):
     """The crank, which stands else, turns: closed form of the two circles about the pins."""
     four_bar.lock("link3", True)
     before = pose_of(four_bar, "link3")
-    assert four_bar.apply("l1", four_bar.keeping_locks(lambda m: linkage.dimension(m, "l1", 0.1)))
+    assert four_bar.apply("l1", four_bar.with_locks_kept(lambda m: linkage.dimension(m, "l1", 0.1)))
     assert [joint.name for joint in four_bar.model.joints] == ["A", "B", "C", "D"]
     assert pose_of(four_bar, "link3") == pytest.approx(before, abs=1e-9)
     mech = Mechanism(four_bar.model)

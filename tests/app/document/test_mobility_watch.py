@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.background.jobs import Jobs
-from app.document.mobility import standing_mobility
+from app.document.mobility import mobility_of_session
 from app.document.session import Ref, Session
 from app.panels.findings.panel import FINDING, FindingsPanel
 from app.window.status import StatusLine
@@ -49,7 +49,7 @@ def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
     qtbot.waitUntil(lambda: bool(of_mobility(panel)))
     session.apply("kind", lambda model: edits.change(model, "joints", "J4", kind="spherical"))
     session.apply("kind", lambda model: edits.change(model, "joints", "J3", kind="cylindrical"))
-    watch = standing_mobility(session)
+    watch = mobility_of_session(session)
     qtbot.waitUntil(lambda: watch.mobility is not None and not watch.mobility.redundant)
     assert not of_mobility(panel)
     assert watch.mobility.dof == 1
@@ -89,7 +89,7 @@ def test_one_click_makes_the_machine_isostatic_as_one_undo_step(bench, name):
     """Bodies stay where they are, the freedoms too; undo gives the joints back."""
     bench.example(name)
     session, panel = bench.session, bench.window.findings
-    watch = standing_mobility(session)
+    watch = mobility_of_session(session)
     bench.wait(lambda: watch.of(session.model) is not None)
     before, places = watch.of(session.model), session.mech.poses(session.q)
     bench.window.docks.show("findings")

@@ -115,7 +115,7 @@ def test_names_stand_for_what_they_say(monkeypatch):
     assert all(gone not in names(cell.form) for cell in grid.all)
     found = [evaluate(cell.form, values) for row in grid.cells for cell in row]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-    grid.spell_out()
+    grid.write_in_full()
     assert [cell.form for row in grid.cells for cell in row] == flat
 
 

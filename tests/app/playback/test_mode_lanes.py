@@ -61,7 +61,7 @@ def test_lanes_lie_below_the_track_and_fold(rubbing):
     lanes = timeline.lanes
     assert lanes.isVisible()
     assert len(lanes.shown) == FEW  # of six that rub, and one that is hit
-    assert all(not lane.is_quiet for lane in lanes.shown)
+    assert all(not lane.has_no_events for lane in lanes.shown)
     left = timeline.scrubber.mapTo(timeline, QPoint(0, 0)).x() + EDGE
     assert lanes.track == (left, left + timeline.scrubber.width() - 2 * EDGE)
     before = lanes.track
@@ -72,13 +72,13 @@ def test_lanes_lie_below_the_track_and_fold(rubbing):
     settle()
     assert set(lanes.words) >= {"stick", "slide+", "slide-"}
     picture(rubbing.window, "lanes_folded")
-    fold = lanes.fold_place.center().toPoint()
+    fold = lanes.fold_link_rect.center().toPoint()
     QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=fold)
     settle()
     assert len(lanes.shown) == 12
-    assert lanes.shown[-1].is_quiet  # a stop that nothing meets
+    assert lanes.shown[-1].has_no_events  # a stop that nothing meets
     picture(rubbing.window, "lanes_open")
-    QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=lanes.fold_place.center().toPoint())
+    QTest.mouseClick(lanes, Qt.MouseButton.LeftButton, pos=lanes.fold_link_rect.center().toPoint())
     assert len(lanes.shown) == FEW
 
 

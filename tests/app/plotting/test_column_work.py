@@ -9,7 +9,7 @@ import pytest
 
 from app.plotting import series as module
 from app.plotting.channels import components
-from app.plotting.column_work import ColumnWork
+from app.plotting.column_work import BackgroundColumns
 from app.plotting.legend import WAITING
 from app.plotting.series import Series, expanded, is_stored
 from app.plotting.sheets import Sheet
@@ -142,7 +142,7 @@ def test_why_a_channel_cannot_be_computed_is_said_once(bench, plots, monkeypatch
 
 
 def test_a_defect_in_computing_is_told_and_does_not_end_the_thread(qtbot):
-    work, done = ColumnWork(), []
+    work, done = BackgroundColumns(), []
 
     def broken():
         raise ZeroDivisionError
@@ -158,7 +158,7 @@ def test_a_defect_in_computing_is_told_and_does_not_end_the_thread(qtbot):
 
 
 def test_what_took_little_time_is_not_behind_what_took_much(qapp, monkeypatch):
-    work, order, begin, seconds = ColumnWork(), [], threading.Event(), [0.0]
+    work, order, begin, seconds = BackgroundColumns(), [], threading.Event(), [0.0]
     monkeypatch.setattr("app.plotting.column_work.time", SimpleNamespace(perf_counter=lambda: sum(seconds)))
     work.want("slow", lambda: seconds.append(1.0))
     work.want("quick", lambda: None)

@@ -109,11 +109,11 @@ def test_a_long_curve_is_drawn_with_no_more_points_than_the_screen_needs(qtbot, 
 def test_what_a_long_run_shows_is_made_at_the_desk(long_run):
     runs, wanted = Runs(), {}
 
-    class Desk:
+    class BackgroundDesk:
         def want(self, key, work):
             wanted[key] = work
 
-    series = Series(Desk())
+    series = Series(BackgroundDesk())
     record = runs.add(long_run)
     assert series.pair(record, "time", "phi1.q", (1.0, 0.5)) == (None, True)
     for work in wanted.values():

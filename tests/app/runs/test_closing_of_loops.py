@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.runs.run_settings import RunSettings, problem_of_closing
+from app.runs.run_settings import RunSettings, closing_problem
 
 
 def test_the_choice_is_remembered_and_what_is_none_is_left_out():
@@ -15,7 +15,7 @@ def test_the_choice_is_remembered_and_what_is_none_is_left_out():
 
 @pytest.mark.parametrize(("value", "fits"), [(None, True), (2.0, True), (1e-8, True), (2.5, False), (1e9, False)])
 def test_what_cannot_close_loops_is_said(value, fits):
-    assert (problem_of_closing(value) == "") == fits
+    assert (closing_problem(value) == "") == fits
 
 
 def test_how_equations_are_solved_is_remembered_and_what_is_none_is_left_out():

@@ -22,18 +22,18 @@ def test_as_wished_while_that_is_quick_enough() -> None:
     assert draft.best == Variant("rk54")
     assert draft.best.of(WANTED) is WANTED
     draft.note(Variant("rk54"), 0.5 * BUDGET)
-    assert draft.untried is None
+    assert draft.untried_variant is None
     assert draft.best == Variant("rk54")
 
 
 def test_what_keeps_within_the_budget_is_taken_tight_tolerances_first() -> None:
     draft = Draft(WANTED)
     draft.note(Variant("rk54"), 5.0 * BUDGET)
-    assert draft.untried == Variant("radau")
+    assert draft.untried_variant == Variant("radau")
     draft.note(Variant("radau"), 3.0 * BUDGET)
-    assert draft.untried == Variant("radau", 100.0)
+    assert draft.untried_variant == Variant("radau", 100.0)
     draft.note(Variant("radau", 100.0), 0.5 * BUDGET)
-    assert draft.untried is None
+    assert draft.untried_variant is None
     assert draft.best == Variant("radau", 100.0)
     draft.note(Variant("radau"), 0.9 * BUDGET)  # of another pose: the tighter tolerance is quick enough now
     assert draft.best == Variant("radau")
@@ -43,7 +43,7 @@ def test_the_quickest_where_none_is_quick_enough_and_never_one_that_failed() -> 
     draft = Draft(WANTED)
     for k, way in enumerate(draft.variants):
         draft.note(way, (5.0 - k) * BUDGET)
-    assert draft.untried is None
+    assert draft.untried_variant is None
     assert draft.best == draft.variants[-1]
     draft.note(draft.variants[-1], float("inf"))
     assert draft.best == draft.variants[-2]

@@ -48,7 +48,7 @@ def machine() -> Model:
 @pytest.fixture
 def blocks(bench):
     bench.session.start(machine())
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     return bench
 
@@ -341,7 +341,7 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
     session = bench.session
     session.start(bars(axis))
     session.pose("Bend", np.array([1.7, -1.5, -1.4]))
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     end = (before["rocker"] @ np.array([0.3, 0.0, 0.0, 1.0]))[:3]
@@ -505,7 +505,7 @@ def test_the_question_what_to_do_with_two_points_ends_with_the_machine_it_is_of(
 def free_part(blocks):
     """A new body, in view and not selected: its name."""
     run(blocks, "add.body")
-    blocks.view.viewpoint.fit_at_once()
+    blocks.view.viewpoint.fit_next_picture()
     blocks.draw()
     run(blocks, "edit.cancel")
     blocks.session.select(None)

@@ -31,7 +31,7 @@ def begin(bench, model, view="iso"):
     bench.session.start(model)
     bench.view.viewpoint.look_from(view)
     bench.view.viewpoint.set_ortho(True)
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     press(bench, Qt.Key.Key_C)
     bench.wait(lambda: bench.view.gestures.tool.id == "connect")

@@ -41,7 +41,7 @@ def chain(far=(0.2, 0, 0), *parameters):
 def front(bench):
     bench.view.viewpoint.look_from("front")
     bench.view.viewpoint.set_ortho(True)
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
 
 

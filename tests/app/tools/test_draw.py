@@ -22,7 +22,7 @@ from tests.app.conftest import MAKING, pump
 PLAIN = Qt.KeyboardModifier.NoModifier
 
 
-class Pen:
+class ElementWriter:
     """A hand that counts what it does."""
 
     def __init__(self, bench):
@@ -119,7 +119,7 @@ class Pen:
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    return Pen(bench)
+    return ElementWriter(bench)
 
 
 def rest_of(model):
@@ -688,7 +688,7 @@ def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
     pen.bench.session.undo()
     assert pen.model == before
     pen.aim(-0.1, -0.1)
-    assert pen.hand.pin_in_hand is None
+    assert pen.hand.pin_under_pointer is None
 
 
 def test_what_is_not_in_the_plane_stands_back_while_one_draws(pen):

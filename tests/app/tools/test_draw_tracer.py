@@ -4,14 +4,14 @@ import pytest
 
 from app.document.session import Ref
 from app.tours.four_bar import TOUR
-from tests.app.tools.test_draw import Pen, middle
+from tests.app.tools.test_draw import ElementWriter, middle
 
 
 @pytest.fixture
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    return Pen(bench)
+    return ElementWriter(bench)
 
 
 def test_a_point_beside_all_links_belongs_to_the_selected_one(pen):

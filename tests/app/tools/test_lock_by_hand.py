@@ -20,7 +20,7 @@ def four_bar(bench):
         linkage.link(Model(name="four-bar"), [(0.0, 0.0), (0.04, 0.08), (0.2, 0.14), ground(0.24, 0.0)])
     )
     bench.view.viewpoint.look_from("front")
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     return bench
 

@@ -7,14 +7,14 @@ from PySide6.QtTest import QTest
 
 from app.tools.draw.tool import hand_of
 from core.mechanism import Mechanism
-from tests.app.tools.test_draw import Pen
+from tests.app.tools.test_draw import ElementWriter
 
 
 @pytest.fixture
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    yield Pen(bench)
+    yield ElementWriter(bench)
     if bench.window.dialogs.tour_card is not None:
         bench.window.dialogs.tour_card.leave()
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.tools.drag_joint import dead_point
-from app.tools.move import stands_still
+from app.tools.drag_joint import is_dead_point
+from app.tools.move import is_stuck
 from core.files import load
 from core.mechanism import Mechanism
 from resources import examples
@@ -18,8 +18,8 @@ def slider_crank():
 @pytest.mark.parametrize("angle", [0.0, np.pi])
 def test_the_piston_is_at_a_dead_point_where_crank_and_rod_are_in_line(slider_crank, angle):
     q = slider_crank.move(slider_crank.rest(), {"shaft": angle})
-    assert dead_point(slider_crank, q, {}, "cylinder")
-    assert not dead_point(slider_crank, q, {}, "shaft")
+    assert is_dead_point(slider_crank, q, {}, "cylinder")
+    assert not is_dead_point(slider_crank, q, {}, "shaft")
 
 
 @pytest.mark.parametrize(("angle", "still"), [(0.0, True), (np.pi, True), (1.2, False)])
@@ -27,9 +27,9 @@ def test_a_pulled_piston_stands_still_where_crank_and_rod_are_in_line(slider_cra
     """There dx/dφ = 0, so that no pull at the piston turns the crank; the crank's own end always moves."""
     q = slider_crank.move(slider_crank.rest(), {"shaft": angle})
     for point in (np.zeros(3), np.array([0.1, 0.02, 0.0])):
-        assert stands_still(slider_crank, q, {}, "piston", point) is still
+        assert is_stuck(slider_crank, q, {}, "piston", point) is still
     r = slider_crank.model.values()["r"]
-    assert not stands_still(slider_crank, q, {}, "crank", np.array([r, 0.0, 0.0]))
+    assert not is_stuck(slider_crank, q, {}, "crank", np.array([r, 0.0, 0.0]))
 
 
 def test_pulled_beyond_its_reach_the_piston_stops_within_a_millimetre_of_it(slider_crank):
@@ -43,9 +43,9 @@ def test_pulled_beyond_its_reach_the_piston_stops_within_a_millimetre_of_it(slid
 
 def test_elsewhere_the_piston_turns_the_crank(slider_crank):
     q = slider_crank.move(slider_crank.rest(), {"shaft": 1.2})
-    assert not dead_point(slider_crank, q, {}, "cylinder")
+    assert not is_dead_point(slider_crank, q, {}, "cylinder")
 
 
 def test_a_joint_outside_loops_has_none():
     arm = Mechanism(load(next(example.path for example in examples() if example.name == "puma560")))
-    assert not dead_point(arm, arm.rest(), {}, arm.joint_names[0])
+    assert not is_dead_point(arm, arm.rest(), {}, arm.joint_names[0])

@@ -256,20 +256,20 @@ def test_a_row_of_the_mobility_result_lights_up_its_components(bench, layer):
     index = view.model().index(0, 0)
     refs = (Ref("joints", "moving_pin_b"), *(Ref("joints", n) for n in ("crank_pin", "moving_pin_a", "rocker_pin")))
     hover(view, index)
-    assert set(session.spoken_of) == set(refs)
-    assert bench.view.scene.pointed_out == session.spoken_of
+    assert set(session.pointed_out_refs) == set(refs)
+    assert bench.view.scene.pointed_out == session.pointed_out_refs
     leave(view)
-    assert session.spoken_of == ()
+    assert session.pointed_out_refs == ()
     assert bench.view.scene.pointed_out == ()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
     assert session.selection == Ref("joints", "moving_pin_b")
     leave(view)
-    assert set(session.spoken_of) == set(refs)
+    assert set(session.pointed_out_refs) == set(refs)
     session.select(None)
-    assert session.spoken_of == ()
+    assert session.pointed_out_refs == ()
     moving = tables["Free motions"]
     hover(moving, moving.model().index(0, 0))
-    assert session.spoken_of == (Ref("joints", "crank_pin"),)
+    assert session.pointed_out_refs == (Ref("joints", "crank_pin"),)
 
 
 def test_a_finding_lights_up_all_components_concerned(bench, layer):
@@ -279,7 +279,7 @@ def test_a_finding_lights_up_all_components_concerned(bench, layer):
     settle()
     view = window.findings.list
     hover(view, _row(view, "already fixed by"))
-    assert set(session.spoken_of) == {
+    assert set(session.pointed_out_refs) == {
         Ref("joints", name) for name in ("moving_pin_b", "crank_pin", "moving_pin_a", "rocker_pin")
     }
     place = view.visualRect(_row(view, "already fixed by")).center()
@@ -298,7 +298,7 @@ def test_a_line_of_the_legend_points_to_its_components(bench, layer):
     row = next(widget for widget in legend._widgets if "redundant" in widget.label.text())
     middle = QPointF(row.rect().center())
     QApplication.sendEvent(row, QEnterEvent(middle, middle, QPointF(row.mapToGlobal(QPoint(2, 2)))))
-    assert bench.session.spoken_of == (Ref("joints", "moving_pin_b"),)
+    assert bench.session.pointed_out_refs == (Ref("joints", "moving_pin_b"),)
     QTest.mouseClick(row, Qt.MouseButton.LeftButton)
     assert bench.session.selection == Ref("joints", "moving_pin_b")
 

@@ -62,7 +62,7 @@ def test_whatever_end_is_seen_changes_its_link(bench, name):
     session, view = bench.session, bench.view
     view.viewpoint.look_from("front")
     view.viewpoint.set_ortho(True)
-    view.viewpoint.fit_at_once()
+    view.viewpoint.fit_next_picture()
     bench.draw()
     tried = 0
     for body in some([body.name for body in session.model.bodies]):

@@ -80,7 +80,7 @@ def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtb
     def anew():
         view.session.start(Model(name="untitled"))
         view.session.start(model)
-        view.viewpoint.fit_at_once()
+        view.viewpoint.fit_next_picture()
         return view.grab_picture()
 
     before = anew()

@@ -29,7 +29,7 @@ def test_the_camera_rests_while_what_is_added_is_seen(bench):
     session = bench.session
     session.apply("Add", lambda m: edits.add(m, part("first", size=0.5)))
     bench.draw()
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     before = bench.view.scene.view
     session.apply("Add", lambda m: edits.add(m, part("second", (0.1, 0.0, 0.0), 0.05)))
@@ -64,7 +64,7 @@ def test_pins_of_drawn_links_are_seen_and_picked_and_layers_are_switched(bench):
     )
     bench.session.start(Model(bodies=(link("link1"), link("link2")), joints=pins))
     bench.view.viewpoint.look_from("front")
-    bench.view.viewpoint.fit_at_once()
+    bench.view.viewpoint.fit_next_picture()
     bench.draw()
     scene = bench.view.scene
     assert {"pin/A", "pin/B", "ground/A"} <= set(scene.figures.table)

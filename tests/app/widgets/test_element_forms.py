@@ -348,12 +348,12 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     session.apply("Change something else", lambda model: edits.change(model, "bodies", model.bodies[0].name, mass=3.0))
     assert [editor.table.item(1, 0).text(), editor.table.item(2, 1).text()] == ["3", "4 +"]
     assert "not increasing" in editor.note.words
-    assert editor.untaken()
+    assert editor.refused_text()
     type_in(1, 0, "1.5")
     assert session.model.drivers[0].times == (0.0, 1.5, 2.0)
     assert editor.table.item(2, 1).text() == "4 +"
     type_in(2, 1, "0")
-    assert not editor.untaken()
+    assert not editor.refused_text()
     assert not editor.note.words
     line = editor.curve.line()
     assert line[0] == pytest.approx([0.0, 0.0])

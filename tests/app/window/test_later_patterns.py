@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.later import LaterPattern, patterns
+from core.later import LazyPattern, patterns
 
 LOADED = """
 import re, sys
@@ -39,7 +39,7 @@ def test_only_patterns_of_pyside_are_later_ones():
     with patterns("shibokensupport."):
         exec("made = re.compile('b+', re.I)", inside)
         outside = re.compile("b+")
-    assert isinstance(inside["made"], LaterPattern)
+    assert isinstance(inside["made"], LazyPattern)
     assert isinstance(outside, re.Pattern)
     assert isinstance(re.compile("c"), re.Pattern)
     assert inside["made"].sub("x", "aBbc") == "axc"

@@ -9,7 +9,7 @@ from app.dialogs.help import HelpDialog, topics
 from app.document.session import Ref
 from app.panels.panel import panels
 from app.widgets.fields.field_editor import FieldEditor
-from app.window.pointed_help import topic_of, topic_under_pointer
+from app.window.pointed_help import help_topic_under_pointer, topic_of
 from core.model import COLLECTIONS
 from core.model.fields import fields_of
 
@@ -82,7 +82,7 @@ def test_the_key_opens_the_page_at_the_field(bench, monkeypatch):
         each for each in window.properties.findChildren(FieldEditor) if each.path == "axis" and each.isVisible()
     )
     monkeypatch.setattr(QCursor, "pos", lambda: middle(axis))
-    assert topic_under_pointer(window, window.functions) == "element.joints#axis"
+    assert help_topic_under_pointer(window, window.functions) == "element.joints#axis"
     window.run("help.help")
     dialog = next(iter(window.findChildren(HelpDialog)))
     assert dialog.list.currentItem().text() == "Joint"
@@ -95,9 +95,9 @@ def test_in_the_scene_the_key_explains_the_tool_in_hand(bench, monkeypatch):
     window = bench.window
     monkeypatch.setattr(QCursor, "pos", lambda: middle(window.viewport.widget))
     window.run("tool.draw")
-    assert topic_under_pointer(window, window.functions) == "tool.draw"
+    assert help_topic_under_pointer(window, window.functions) == "tool.draw"
     window.run("tool.select")
-    assert topic_under_pointer(window, window.functions) == "panel.scene"
+    assert help_topic_under_pointer(window, window.functions) == "panel.scene"
     dialog = HelpDialog.open_on(window, "tool.draw")
     for word in ("Pin in slot", "Backspace", "other branch"):
         assert word in dialog.text.toPlainText()

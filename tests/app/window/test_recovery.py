@@ -123,7 +123,7 @@ def test_runs_and_plots_come_back_and_are_whole(bench, four_bar, recovery):
     assert (two.run.q == q).all()
     assert two.run.complete
     assert bench.window.plots.sheet.plots == (Plot(("crank_pin.q",)),)
-    assert bench.window.run_keeper.unkept == (one, two)
+    assert bench.window.run_keeper.unsaved_runs == (one, two)
 
 
 def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back(bench, four_bar, recovery):
@@ -271,7 +271,7 @@ def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, 
     simulate(bench)
     restore(bench, crash(bench, recovery))
     assert len(bench.session.runs.items) == 2
-    assert [record.name for record in bench.window.run_keeper.unkept] == ["Run 2"]
+    assert [record.name for record in bench.window.run_keeper.unsaved_runs] == ["Run 2"]
     assert bench.window.files.save()
     bench.wait(bench.window.run_keeper.wait)
     assert len(companion.read(companion.folder_of(four_bar)).runs) == 2

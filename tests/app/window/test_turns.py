@@ -12,7 +12,7 @@ from collections import defaultdict
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from app.background.collector import Collector, keep_what_is_there
+from app.background.collector import Collector, freeze_existing_objects
 from app.commands.elements import add_link
 from app.document.session import Ref
 from app.plotting.channels import likely
@@ -36,7 +36,7 @@ LONGEST = 100.0
 def started():
     """Garbage is looked for as in a program that has just started: not in all that thousands of tests have left."""
     gc.collect()
-    keep_what_is_there()
+    freeze_existing_objects()
     collector = Collector()
     yield
     collector.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.constraints.elastic_stops import pushed_in
+from core.constraints.elastic_stops import compressed_stops
 from core.constraints.joint_modes import joint_modes
 from core.constraints.joint_rows import rows_at
 from core.files import loads
@@ -70,7 +70,7 @@ def test_limits_act_at_the_same_coordinates_in_the_same_direction(case):
         data.qpos[0], data.qvel[0] = angle, 0.0
         mujoco.mj_forward(model, data)
         at = rows_at(mech.compiled, modes, np.array([angle]))
-        sides = [-side for _, side in pushed_in(at)]
+        sides = [-side for _, side in compressed_stops(at)]
         assert sides == [int(s) for s in np.sign(data.qfrc_constraint) if s]
 
 

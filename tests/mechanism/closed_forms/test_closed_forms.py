@@ -85,7 +85,7 @@ def test_every_type_wherever_it_is_cut(kind, seed):
     mech = Mechanism(model)
     forms = closed_forms_of(mech.compiled.program)
     assert forms.found
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     assert len(forms.independent) == mobility(mech)
     check(mech, seed)
 
@@ -97,7 +97,7 @@ def test_coupled_loops_are_solved_one_after_another(kinds):
     mech = Mechanism(model)
     forms = closed_forms_of(mech.compiled.program)
     assert len(mech.loops) == len(kinds)
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     assert len(forms.independent) == mobility(mech)
     check(mech, seed)
 
@@ -135,7 +135,7 @@ def test_a_loop_without_a_closed_form_is_left_to_iteration_and_the_others_are_no
     assert left.joints[0] not in {name for group in names for name in group}
     assert str(left) == f"loop {left.loops[0]}: cut at {left.joints[0]}: iteration"
     assert len(forms.closed_joints) == 1
-    assert len(forms.kept_rows) == 5
+    assert len(forms.rows_left_to_iteration) == 5
 
 
 def test_a_parameter_that_tilts_an_axis_makes_no_plane():

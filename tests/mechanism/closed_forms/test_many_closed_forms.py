@@ -11,7 +11,7 @@ from core.closed_forms import closed_forms as room
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.order import solved
 from core.closed_forms.separate_groups import separate_groups
-from core.closed_forms.wording import steps_of
+from core.closed_forms.wording import solution_steps
 from core.codegen.block_code import BlockCode
 from core.mechanism import Mechanism
 from core.multibody.topology import topology_of
@@ -96,7 +96,7 @@ def test_the_search_grows_with_the_loops(machine, loops):
     work = []
     for count in (loops, 2 * loops):
         topology = topology_of(machine(count))
-        work.append(calls(lambda topology=topology: steps_of(topology, solved(topology))))
+        work.append(calls(lambda topology=topology: solution_steps(topology, solved(topology))))
     assert work[1] < 2.3 * work[0]
 
 

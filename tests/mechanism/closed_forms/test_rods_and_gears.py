@@ -142,7 +142,7 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     MACHINES[name](builder)
     mech = builder.machine()
     forms = closed_forms_of(mech.compiled.program)
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     assert len(forms.independent) == mobility(mech)
     assert not [step for step in mech.solution_order if step.kind in ("iteration", "coupled")]
     check(mech, seed)
@@ -166,7 +166,7 @@ def test_a_distance_that_is_held_is_a_rod(name, offset):
     rods = builder.machine()
     mech = held_distances(rods, offset)
     forms = closed_forms_of(mech.compiled.program)
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     assert len(forms.independent) == mobility(mech) == mobility(rods)
     assert [str(step) for step in mech.solution_order] == [str(step) for step in rods.solution_order]
     check(mech, 1)
@@ -205,7 +205,7 @@ def test_a_five_bar_between_geared_cranks():
     geared_five_bar(builder)
     mech = builder.machine("j2")
     forms = closed_forms_of(mech.compiled.program)
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     assert len(forms.independent) == 1 == mobility(mech)
     check(mech, 4)
 
@@ -337,7 +337,7 @@ def test_no_constraint_gets_lost_between_rods_gears_and_loops(kinds, seed, rod, 
     mech = tied_ring(kinds, seed, cut, rod, gear)
     forms = closed_forms_of(mech.compiled.program)
     q = mech.assemble(mech.integrate(mech.neutral(), 0.02 * np.random.default_rng(1).normal(size=mech.nv)))
-    G = np.delete(mech.constraint_jacobian(q), forms.kept_rows, axis=0)
+    G = np.delete(mech.constraint_jacobian(q), forms.rows_left_to_iteration, axis=0)
     if forms.found:
         assert len(forms.independent) <= mech.nv - np.linalg.matrix_rank(G, tol=1e-7)
     v = mech.assemble(q, np.ones(mech.nv))[1]
@@ -383,7 +383,7 @@ def rigid_triangle(seed):
 def test_a_gear_within_a_rigid_loop_exerts_nothing(seed):
     """It holds already: its row is rounding, and no force may come of that."""
     mech = rigid_triangle(seed)
-    assert closed_forms_of(mech.compiled.program).kept_rows
+    assert closed_forms_of(mech.compiled.program).rows_left_to_iteration
     rng = np.random.default_rng(seed)
     near = mech.integrate(mech.neutral(), 0.02 * rng.normal(size=mech.nv))
     q, v = mech.assemble(near, rng.normal(size=mech.nv))

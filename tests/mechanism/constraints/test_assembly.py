@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.axis_orientation import turned_round, wrong_orientation
+from core.constraints.axis_orientation import reversed_cut_joints, reversed_joint
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
@@ -59,7 +59,7 @@ def test_homotopy_follows_where_newton_jumps():
         lambda q: np.array([np.arctan(3.0 * (q[0] - 2.0)), q[1] - q[0] ** 2]),
         lambda q: np.array([[3.0 / (1.0 + 9.0 * (q[0] - 2.0) ** 2), 0.0], [-2.0 * q[0], 1.0]]),
     )
-    q, gap = position_solver.gradually(problem, np.array([-3.0, 0.0]), np.ones(2), FREE)
+    q, gap = position_solver.solve_by_homotopy(problem, np.array([-3.0, 0.0]), np.ones(2), FREE)
     assert gap < ACCEPTED_GAP
     np.testing.assert_allclose(q, [2.0, 4.0], atol=1e-7)
 
@@ -81,7 +81,7 @@ def test_any_pose_leads_to_a_closed_one(model):
         q, v = mech.assemble(mech.random(seed), np.ones(mech.nv))
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-9)
-        assert not wrong_orientation(mech.compiled, q, None)
+        assert not reversed_joint(mech.compiled, q, None)
 
 
 SEATED = {  # kind of joint → parts of a pose (rotation R, position p) that are 1 or 0 where the two sides fit
@@ -107,7 +107,7 @@ def test_joints_do_not_close_the_wrong_way_round(kind, turned):
     )
     body = Body(name="body", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
     mech = Mechanism(Model(name="seated", bodies=(body,), joints=joints))
-    ((_, directions),) = turned_round(mech.compiled, np.array(start), None)
+    ((_, directions),) = reversed_cut_joints(mech.compiled, np.array(start), None)
     elsewhere = mech.constraint_residual((0.7, 0.4, -0.537, *start[3:])) - mech.constraint_residual(start)
     assert [*range(directions.start, directions.stop)] == [*np.flatnonzero(np.abs(elsewhere) < 1e-12)]
     for q in (mech.assemble(start), mech.rest()):

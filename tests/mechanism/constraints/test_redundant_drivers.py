@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.constraints.redundant_drivers import Repeated, contradiction, disagreement, repeated_drivers
+from core.constraints.redundant_drivers import RepeatedDriver, contradiction, disagreement, repeated_drivers
 from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, SimulationError
 from core.mechanism import Mechanism
@@ -144,7 +144,7 @@ def test_at_a_dead_point_only_other_drivers_contradict_an_acceleration(
     """A row that follows from another alike in position and speed demands 2 m/s² where that one demands 1: an error if
     that is a driver; where joints alone say it, the motion goes on (a slider that leaves the crank's dead point)."""
     rows = [Row("drivers" if others else "joints", "first", ""), Row("drivers", "second", "")]
-    repeated = Repeated(1, np.array([1.0, 0.0]), others)
+    repeated = RepeatedDriver(1, np.array([1.0, 0.0]), others)
     demands = [np.array([0.3, 0.3]), np.array([0.2, 0.2]), np.array([1.0, 2.0])]
     assert disagreement(repeated, rows, demands) == found
     assert disagreement(repeated, rows, [demands[0], np.array([0.2, 0.7]), demands[2]]) == (1, pytest.approx(0.5))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.elements.forces import FORCES
-from core.elements.forces.force_element import numbers_shown
+from core.elements.forces.force_element import output_count
 from core.elements.forces.line import OnLine
 from core.errors import ModelError
 from core.files import dumps, loads
@@ -201,7 +201,7 @@ def test_its_channels_are_whole_and_finite(kind: str, shape: str) -> None:
             values = table[f"f.{channel.name}"].compute()
             assert values.shape == ((2,) if channel.components == ("",) else (2, len(channel.components)))
             assert np.isfinite(values).all()
-    assert mech.compiled.call("forces", q, v, t=0.0, x=x).shape == (numbers_shown(FORCES[kind]),)
+    assert mech.compiled.call("forces", q, v, t=0.0, x=x).shape == (output_count(FORCES[kind]),)
     assert [name for name in mech.x_names if name.startswith("f.")] == [f"f.{w}" for w in FORCES[kind].state_names]
 
 

@@ -109,7 +109,7 @@ def test_joints_that_it_is_made_of_close_its_loop_on_the_side_it_is_on(model: ks
     mech = ks.Mechanism(model)
     assert [loop.cut for loop in mech.loops] == ["pin"]
     forms = closed_forms_of(mech.compiled.program)
-    assert forms.kept_rows == []
+    assert forms.rows_left_to_iteration == []
     q = mech.neutral()
     q[mech.joint_q("pivot")] = about
     q = mech.assemble(q)

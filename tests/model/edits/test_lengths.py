@@ -14,7 +14,7 @@ from core.files import load, loads
 from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Cylinder, Frame, Joint, Model, Parameter, Pose, Shape, Sphere
 from core.model.edits import edits
-from core.model.edits.lengths import is_locked, length_of, parameter_of
+from core.model.edits.lengths import is_locked, length_of, length_parameter
 from resources import EXAMPLES
 
 URDF = """<robot name="arm"><link name="base"/><link name="arm">
@@ -98,7 +98,7 @@ def test_a_formula_is_asked_for_by_a_formula() -> None:
 
 def test_formulas_of_two_parameters_are_never_overwritten_silently() -> None:
     model = link(("l + h", 0, 0), l=0.2, h=0.1)
-    assert parameter_of(model, "link") is None
+    assert length_parameter(model, "link") is None
     with pytest.raises(ModelError, match="follows from formulas") as told:
         edits.link_length(model, "link", 0.25)
     assert "offset" in told.value.remedy

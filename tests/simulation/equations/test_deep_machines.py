@@ -10,7 +10,7 @@ import pytest
 from benchmarks.loop_machines import ROD, stewart_chain, tracked_vehicle
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
-from core.numerics.elimination import copied, depths_of, elimination_tree, fronts, less_filled
+from core.numerics.elimination import copied, depths_of, elimination_tree, fronts, order_with_less_fill
 from core.simulation import simulate
 from core.simulation.equations.compiled_equations import CompiledEquations, eliminated
 
@@ -100,7 +100,7 @@ def test_work_grows_with_the_number_of_loops_whatever_they_share(make, counts):
 
 def test_what_all_share_is_eliminated_last():
     """Unknown 199 stands in one equation with each of the others: told last, it would fill everything."""
-    order = less_filled(range(200), [[k, 199] for k in range(199)])
+    order = order_with_less_fill(range(200), [[k, 199] for k in range(199)])
     places = {k: place for place, k in enumerate(order)}
     assert sorted(order) == list(range(200))
     assert max(depths_of(elimination_tree(200, [(places[k], places[199]) for k in range(199)]))) == 1

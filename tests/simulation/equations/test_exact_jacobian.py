@@ -36,7 +36,7 @@ class Equations:
         assert ENTRY(int(address))(self.system.place, self.t, y.ctypes.data, place) == 0
         return out
 
-    def on_manifold(self, y):
+    def constraint_manifold(self, y):
         y = y.copy()
         self.call(self.equations.project, y)
         return y
@@ -129,12 +129,12 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_equals_central_differences_along_every_motion(name):
     e = CASES[name]()
-    e.y = e.on_manifold(e.y)
+    e.y = e.constraint_manifold(e.y)
     J, rng = e.jacobian(), np.random.default_rng(0)
     scale = np.max(np.abs(e.derivative(e.y)))
     for _ in range(2 * len(e.y)):
         way = rng.normal(size=len(e.y)) * STEP
-        ahead, behind = e.on_manifold(e.y + way), e.on_manifold(e.y - way)
+        ahead, behind = e.constraint_manifold(e.y + way), e.constraint_manifold(e.y - way)
         change = e.derivative(ahead) - e.derivative(behind)
         moved = ahead - behind
         np.testing.assert_allclose(J @ moved, change, rtol=0, atol=1e-6 * (np.max(np.abs(change)) + scale * STEP))

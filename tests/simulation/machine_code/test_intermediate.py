@@ -12,7 +12,7 @@ import pytest
 from core.codegen import object_cache, object_code
 from core.errors import SimulationError
 from core.simulation.machine_code import intermediate, making, supply
-from core.simulation.machine_code.intermediate import Unfit, entries, read, unfit, write
+from core.simulation.machine_code.intermediate import UnusableCode, entries, read, unfit, write
 from core.simulation.machine_code.supply import MakingAhead, loaded, telling
 
 ROOT = Path(intermediate.__file__).parents[3]
@@ -77,7 +77,7 @@ def test_code_that_llvm_cannot_read_is_made_again_for_this_run(made_here):
 
 def test_code_of_a_later_llvm_is_made_again(made_here):
     write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
-    with pytest.raises(Unfit, match=r"written by LLVM 99\.1\.0, but LLVM "):
+    with pytest.raises(UnusableCode, match=r"written by LLVM 99\.1\.0, but LLVM "):
         read(SMALL)
     loaded(SMALL)
     assert not unfit([SMALL])

@@ -223,8 +223,8 @@ def test_a_pull_slips_a_block_in_a_live_machine():
         live.hold([0.002 * k, 0.0, 0.0])
         live.advance(0.004)
         forces.append(live.pull.force[0])
-        if live.modes["x.friction"] == "stick" and live.slips_at:
-            told.append(live.slips_at)
+        if live.modes["x.friction"] == "stick" and live.first_slip:
+            told.append(live.first_slip)
     run = live.run()
     slip = run.events[0]
     assert slip.what == "slipped"
@@ -248,7 +248,7 @@ def test_what_a_pull_makes_slip_is_told_whatever_else_grows(body):
         live.hold([0.0005 * k, 0.0, 0.0])
         live.advance(SLICE)
         sticks = tuple(live.modes[f"{joint}.friction"] == "stick" for joint in ("below", "above"))
-        told.append((sticks, live.slips_at, live.time))
+        told.append((sticks, live.first_slip, live.time))
     assert told[0][1] is None  # nothing pulls yet
     for sticks, found, time in told[1:]:
         if body == "upper":

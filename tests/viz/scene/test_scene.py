@@ -19,7 +19,7 @@ from viz.pictures.offscreen import offscreen
 from viz.pictures.pixels import Pixels, pixels
 from viz.scene.handles import RING
 from viz.scene.overlays import EllipsoidGlyph
-from viz.scene.quality import quality_for
+from viz.scene.quality import quality_of_renderer
 from viz.scene.scene import Scene
 from viz.scene.tracks import Tracks
 
@@ -475,4 +475,4 @@ def test_parallel_projection_draws_parallel_lines(scene: Scene) -> None:
     ],
 )
 def test_software_renderers_are_told_by_name(name: str, quality: str) -> None:
-    assert quality_for(name) == quality
+    assert quality_of_renderer(name) == quality

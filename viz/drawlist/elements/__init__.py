@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.kinds import declared_in
+from core.kinds import declared_objects
 from viz.drawlist.elements import driven, sensor_looks
 from viz.drawlist.elements.element_look import Look
 from viz.drawlist.elements.neutral import NEUTRAL
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 
-_DECLARED: list[Look] = declared_in(__name__, __path__, "LOOK")
+_DECLARED: list[Look] = declared_objects(__name__, __path__, "LOOK")
 
 LOOKS: dict[str, dict[str, Look]] = {
     "forces": {look.of[1]: look for look in _DECLARED if look.of[0] == "forces"},

@@ -12,7 +12,7 @@ import kinetostat as ks
 from app.document.session import Session
 from app.panels.identification.column_table import UNUSED
 from app.panels.identification.panel import FORCES, MOTION, RUN, IdentificationPanel
-from core.identification.measured_trace import guessed_signals
+from core.identification.measured_trace import guess_signals
 from core.simulation import simulate
 from resources import EXAMPLES, examples
 
@@ -223,5 +223,5 @@ def test_a_library_that_crashes_takes_no_window_with_it(panel, qtbot):
     ],
 )
 def test_guesses(heads, signals):
-    found = guessed_signals(ks.Mechanism(arm()), heads)
+    found = guess_signals(ks.Mechanism(arm()), heads)
     assert tuple(signal for signal, _ in found) == signals

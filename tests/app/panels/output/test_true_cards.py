@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from app.document.provenance import asked_again
+from app.document.provenance import options_for_repeat
 from app.document.run_pose import RunPose
 from app.document.session import Session
 from app.panels.output.panel import OutputPanel
@@ -32,7 +32,7 @@ WRITES_FILES, SWITCHES = {"picture"}, {"trig_notation"}
 
 
 @dataclasses.dataclass
-class Desk:
+class BackgroundDesk:
     """A session with its output, and nothing else."""
 
     qtbot: object
@@ -70,7 +70,9 @@ class Desk:
         """What its function says of the machine as it is now."""
         result = card.result
         return call(
-            result.function, self.session.context(), **asked_again(result.function, result.asked, self.session.model)
+            result.function,
+            self.session.context(),
+            **options_for_repeat(result.function, result.asked, self.session.model),
         )
 
 
@@ -87,7 +89,7 @@ def desk_of(qtbot, jobs, settings):
         panel.resize(800, 500)
         panel.show()
         desks.append((answers, panel))
-        return Desk(qtbot, session, jobs, settings, answers, panel)
+        return BackgroundDesk(qtbot, session, jobs, settings, answers, panel)
 
     yield make
     for answers, panel in desks:

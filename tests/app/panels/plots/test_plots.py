@@ -21,7 +21,7 @@ from app.plotting import channels, export
 from app.plotting.clipping import clipped
 from app.plotting.curves import curves
 from app.plotting.dragged_channels import CHANNELS
-from app.plotting.series import Series, column, expanded, grown_from
+from app.plotting.series import Series, column, expanded, is_extension_of
 from app.plotting.sheets import Plot, Sheet
 from app.preferences.theme import LIGHT
 from app.widgets.elided import LEGIBLE
@@ -535,9 +535,9 @@ def part_of(run, count):
 def test_another_run_is_not_taken_for_a_longer_one(plots):
     mech = plots.session.mech
     run, other = motion(mech), motion(mech, amplitude=0.5)
-    assert grown_from(run, part_of(run, 20))
-    assert not grown_from(other, part_of(run, 20))
-    assert not grown_from(part_of(run, 20), run)
+    assert is_extension_of(run, part_of(run, 20))
+    assert not is_extension_of(other, part_of(run, 20))
+    assert not is_extension_of(part_of(run, 20), run)
     assert part(run, slice(150, None)).time == pytest.approx(run.time[150:])
 
 

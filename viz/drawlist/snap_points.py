@@ -10,7 +10,7 @@ from core.model import Body, Shape
 from viz.placement import Array, number, pose_matrix
 
 
-def landmarks(body: Body, values: Mapping[str, float]) -> Array:
+def snap_points(body: Body, values: Mapping[str, float]) -> Array:
     """Return the landmarks (n, 3) of all visible shapes in the body's frame, m; meshes have none."""
     seen = (shape for shape in body.shapes if shape.role != "collision")
     rows = [_in_body(shape, values) for shape in seen]
@@ -19,5 +19,5 @@ def landmarks(body: Body, values: Mapping[str, float]) -> Array:
 
 def _in_body(shape: Shape, values: Mapping[str, float]) -> Array:
     X = pose_matrix(shape.pose, values)
-    local = np.array(shape.landmarks(lambda value: number(value, values))).reshape(-1, 3)
+    local = np.array(shape.snap_points(lambda value: number(value, values))).reshape(-1, 3)
     return np.asarray(local @ X[:3, :3].T + X[:3, 3])

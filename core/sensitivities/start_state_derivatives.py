@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_state import well_chosen
+from core.analysis.held_state import well_conditioned_speeds
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.model.formula.expression import names, parse
 from core.numerics.rank import null_space
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.sensitivities.explicit_rates import Arguments, Moments
-from core.sensitivities.held_rates import HeldRates
+from core.sensitivities.explicit_rates import Arguments, EvaluationPoints
+from core.sensitivities.held_rates import ConstrainedRates
 from core.simulation.setup import Values, start_state
 
 Array = NDArray[np.float64]
@@ -92,7 +92,7 @@ def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
     return found
 
 
-def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column]) -> Array:
+def start_state_derivatives(mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column]) -> Array:
     """Return the derivatives ∂y₀ by each column, (n, m)."""
     n, nq, nv = len(y0), mech.nq, mech.nv
     result = np.zeros((n, len(columns)))
@@ -201,8 +201,8 @@ def _set_dependent_changes(
     """Set the derivatives of dependent positions and speeds by the constraints; independent ones are kept."""
     nq, nv = mech.nq, mech.nv
     parameters = tuple(column.parameter for column in columns if column.parameter >= 0)
-    rates = HeldRates(Arguments(mech, None, np.zeros(nv), p), parameters)
-    place = rates.on_manifold(Moments(np.array([start.time]), y0[None], np.zeros((1, rates.switches))))
+    rates = ConstrainedRates(Arguments(mech, None, np.zeros(nv), p), parameters)
+    place = rates.constraint_manifold(EvaluationPoints(np.array([start.time]), y0[None], np.zeros((1, rates.switches))))
     preferred = [column.place for column in columns if column.kind in ("q", "v")]
     independent = independent_speeds(
         mech, p, start.time, place.G, preferred, [mech.v_names.index(name) for name in given]
@@ -228,7 +228,7 @@ def independent_speeds(
     """Choose independent speeds, first those whose initial values are requested, then those that were given."""
     motions = null_space(G)
     chosen: list[int] = []
-    for index in (*asked, *given, *well_chosen(PositionConstraints(mech.compiled, p, t), motions)):
+    for index in (*asked, *given, *well_conditioned_speeds(PositionConstraints(mech.compiled, p, t), motions)):
         if index in chosen:
             continue
         if np.linalg.matrix_rank(motions[[*chosen, index]], tol=1e-7) > len(chosen):

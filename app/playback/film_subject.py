@@ -21,7 +21,7 @@ class Filmed(NamedTuple):
     interval: float
 
 
-def film_source(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
+def film_subject(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
     """Return the run or sequence to be filmed; None if there is none. A sequence is filmed only while it is shown pose
     by pose."""
     if sequence.poses is not None and sequence.animated:
