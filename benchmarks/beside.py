@@ -103,7 +103,7 @@ def compare(other: Path, names: list[str], methods: list[str], repeats: int) -> 
 
 
 def _row(pair: list[Checkout], name: str, method: str, step: float, repeats: int) -> str:
-    """What a machine takes in both checkouts."""
+    """Time of one machine in both checkouts, as a row of the table."""
     first = [each.ask(name, method, step) for each in pair]
     rounds = [[each.ask(name, method, step) for each in pair] for _ in range(repeats)]
     ratio, calls = (statistics.median(a[k] / b[k] for a, b in rounds) for k in (0, -1))

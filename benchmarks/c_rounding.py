@@ -1,5 +1,5 @@
-"""Why generated C of the published squeezer ends away from the program's run: how far they are apart over time, beside
-what start poses next to it, and half the step, make of the run.
+"""Reasons for the difference between generated C of the published squeezer and the program's run: the distance over
+time, compared with runs from neighbouring start poses and with half the step.
 
     python -m benchmarks.c_rounding [--write]
 

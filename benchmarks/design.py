@@ -51,7 +51,7 @@ def main(count: int) -> None:
 
 
 def figures(count: int) -> Iterator[tuple[str, str]]:
-    """What, and how much."""
+    """Measured quantities with their values."""
     atlas = atlas_of("four_bar")
     swept = atlas.swept
     made = Atlas(atlas.topology, seed=1)

@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(trials: int, seed: int = 1, rate: float = 20.0) -> Outcome:
-    """What identification makes of a simulated UR5."""
+    """Result of identification of a simulated UR5."""
     mech = Mechanism(load(str(EXAMPLES / "ur5.kst")))
     motion = excitation(mech, kinds=KINDS, rate=rate, seed=seed, iterations=15, starts=1)
     measured = np.ones(mech.nv, dtype=bool)

@@ -130,7 +130,7 @@ def stewart_chain(count: int) -> Model:
 
 
 def _ring(leg: int, turn: float, height: float) -> Any:
-    """Where a leg stands on a plate at a height (m): in pairs, `turn` (rad) to either side of the thirds."""
+    """Attachment points of the legs on a plate at a height (m): in pairs, `turn` (rad) to either side of the thirds."""
     angle = 2.0 * math.pi * (leg // 2) / 3.0 + (turn if leg % 2 else -turn)
     return np.array([PLATE * math.cos(angle), PLATE * math.sin(angle), height])
 
@@ -201,7 +201,7 @@ def tracked_vehicle(links: int) -> Model:
 
 
 def _pin(turn: float) -> Pose:
-    """Where a link's successor hangs, turned by an angle (rad)."""
+    """Position of the successor's pin on a link, turned by an angle (rad)."""
     return Pose(position=(PITCH, 0.0, 0.0), rotation=(0.0, 0.0, turn))
 
 

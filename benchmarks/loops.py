@@ -317,7 +317,7 @@ PROGRAMS: dict[str, Callable[[int], Any]] = {
 
 
 def child(what: str, of: str) -> Any:
-    """What a process of its own measures; a word on why there is nothing."""
+    """Measure in a subprocess; a note where there is no result."""
     command = [sys.executable, "-m", "benchmarks.loops", "--child", what, of]
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))  # noqa: E731
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)

@@ -36,7 +36,7 @@ LONGEST = 4.0
 
 
 class Problem(NamedTuple):
-    """What moves, and where it is in the end."""
+    """Machine with its motion and its final state."""
 
     title: str
     case: str

@@ -56,7 +56,7 @@ PROGRAMS = {"Kinetostat": our_runs, "MuJoCo": modes_in_mujoco.runs, "Exudyn": mo
 
 
 def found(problem: Problem, program: str) -> list[Sample]:
-    """What a program takes; nothing where it is not there."""
+    """Time of a program; None if it is not installed."""
     try:
         return without_luck(list(PROGRAMS[program](problem)))
     except ImportError:

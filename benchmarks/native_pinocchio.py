@@ -91,7 +91,7 @@ class NativePinocchio:
         return Loop(lambda repeats: self._ask(f"{repeats} {function}"))
 
     def values(self, function: str) -> np.ndarray:
-        """What the function gives at the first state, row by row."""
+        """Return the value of the function at the first state, row by row."""
         return np.array(self._ask(f"0 {function}").split(), dtype=float)
 
     def verify(self, peer: Pinocchio, states: tuple[np.ndarray, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What is measured, and how it is told."""
+"""Reports of measurements as tables of pages."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class Report:
         return DOCUMENT.format(head=head, rows=rows, starts=starts, goals="\n".join(self._goals()))
 
     def _goals(self) -> list[str]:
-        """What was aimed at, and what was reached."""
+        """Table of the goals and the values reached."""
         arms = [row for row in self.rows if "joints" in row.machine and "Pinocchio" in row.theirs]
         inside = [_ratio(row.inside, row.theirs["Pinocchio"]) for row in arms if row.inside]
         arrays = [_ratio(row.arrays, row.theirs["Pinocchio"]) for row in arms]

@@ -41,7 +41,7 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 
 
 class Picture(NamedTuple):
-    """What a picture took: processor seconds in all, in our Python, in VTK."""
+    """Cost of a picture: processor seconds in total, in our Python and in VTK."""
 
     work: float
     ours: float

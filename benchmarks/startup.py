@@ -39,8 +39,8 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 
 
 class Sample(NamedTuple):
-    """What a process had used at a step: processor time (s), time on the clock (s), memory (MB) and modules (0: not
-    told)."""
+    """Resources used by a process up to a step: processor time (s), wall time (s), memory (MB) and modules (0:
+    unknown)."""
 
     seconds: float
     wall: float
@@ -91,7 +91,7 @@ def watched(file: str) -> None:
 
 
 def commands(file: str) -> dict[str, Sequence[str]]:
-    """What is measured."""
+    """Commands that are measured."""
     picture = str(Path(tempfile.gettempdir()) / "kinetostat-startup.png")
     pendulum, machine = str(EXAMPLES / "pendulum.kst"), Path(file).stem
     return {

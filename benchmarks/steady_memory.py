@@ -1,4 +1,4 @@
-"""Whether memory stays steady in one long session of the window.
+"""Memory over one long session of the window.
 
     python -m benchmarks.steady_memory [MACHINES [EDITS [RUNS]]]     (200, 1000 and 100 by default)
 
@@ -42,7 +42,7 @@ def wait(until: Callable[[], object]) -> None:
 
 
 def left(window: Window) -> str:
-    """What is there now, as a row."""
+    """Objects alive now, as a row."""
     from PySide6.QtWidgets import QApplication
 
     turn(1.0)

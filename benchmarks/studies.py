@@ -152,7 +152,7 @@ def processor_seconds() -> float:
 
 
 def spent(work: Callable[[], tuple[float, ks.StudyResult]]) -> Spent:
-    """What a study costs; the work gives the seconds that count of it."""
+    """Cost of a study; `work` returns the seconds that count."""
     before = processor_seconds()
     seconds, found = work()
     return Spent(seconds, processor_seconds() - before, found)

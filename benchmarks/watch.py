@@ -156,7 +156,7 @@ class Watch:
         self._piece = piece()
 
     def turn(self, action: Callable[[], object]) -> Cost:
-        """What an action costs that nothing can interrupt."""
+        """Return the cost of an action that nothing can interrupt."""
         drawn = self.drawing.cpu, self.drawing.wall
         cpu, wall = time.thread_time(), time.perf_counter()
         action()
@@ -168,7 +168,7 @@ class Watch:
     def step(
         self, action: Callable[[], object], until: Callable[[], object] = lambda: True, calm: float = CALM
     ) -> Cost:
-        """What a step costs, from what a person does until something is true, and a while longer."""
+        """Return the cost of a step, from the user's action until a condition is true, and a while longer."""
         from PySide6.QtCore import QCoreApplication, QEvent
 
         def events() -> None:

@@ -1,4 +1,4 @@
-"""How quickly the window follows the hand.
+"""Delay of the window behind the user's hand.
 
     python -m benchmarks.what_if
 

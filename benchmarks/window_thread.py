@@ -1,4 +1,4 @@
-"""What keeps the window's thread: the longest turn of its event loop in steps that a person takes.
+"""Load of the window's thread: the longest turn of its event loop in typical steps of a user.
 
     python -m benchmarks.window_thread [STEP ...]
     python -m benchmarks.window_thread --write
@@ -70,7 +70,7 @@ def shown(window: Window, run: Run) -> Record:
 
 
 def drawn(window: Window) -> Callable[[], bool]:
-    """Whether the plots show all they will."""
+    """Return True if the plots show all curves."""
     return lambda: not window.plots.waiting
 
 

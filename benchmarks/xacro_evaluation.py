@@ -1,4 +1,4 @@
-"""Whether Xacro files expand to the same URDF with our evaluation of expressions as with Python's.
+"""Comparison of the URDF from Xacro files with our evaluation of expressions and with Python's.
 
     python -m benchmarks.xacro_evaluation FOLDER…
 

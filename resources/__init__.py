@@ -40,7 +40,7 @@ class Example(NamedTuple):
 
     @property
     def run_settings(self) -> Mapping[str, float | str]:
-        """How it is simulated best, where that is not as usual: duration (s), method."""
+        """Best run settings where they differ from the defaults: duration (s), method."""
         return _RUN_SETTINGS.get(self.name, {})
 
     @property
@@ -181,7 +181,7 @@ _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 
 def is_example(path: Path) -> bool:
-    """Whether a file belongs to the examples: they are never written to."""
+    """Return True if a file belongs to the examples, which are never written to."""
     return EXAMPLES.resolve() in path.resolve().parents
 
 

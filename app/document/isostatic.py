@@ -51,7 +51,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
 
 def _done_message(found: Mobility) -> str:
     count, dof = len(found.redundant), found.dof
-    held = "constraint that was" if count == 1 else "constraints that were"
+    held = "constraint" if count == 1 else "constraints"
     freedoms = "degree" if dof == 1 else "degrees"
     advice = found.advice[:1].lower() + found.advice[1:]
-    return f"Done: {advice} {count} {held} held twice went; still {dof} {freedoms} of freedom (examined anew)."
+    return f"Done: {advice} {count} redundant {held} removed; still {dof} {freedoms} of freedom (examined again)."

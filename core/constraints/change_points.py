@@ -30,7 +30,7 @@ class UndecidedBranch(AssemblyError):
 
 
 def meet_exactly(before: Followers, behind: Followers, step: Array) -> bool:
-    """Whether a curve from one closed position to another, with the rates of both, leaves the loops closed.
+    """Return True if the curve between two closed positions, with the rates of both, leaves the loops closed.
 
     step : (nv,) displacement of what is held from one to the other
     """

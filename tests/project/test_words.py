@@ -56,6 +56,20 @@ def test_no_old_member_is_asked_for():
     assert not [f"{place} .{name}" for place, name in names()[1] if name in OLD_ATTRIBUTES]
 
 
+QUESTIONS = re.compile(r"(What|Where|Whether|How|Who|Whose|Which|When|Why)\b")
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    found = []
+    for path in sources():
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                text = ast.get_docstring(node)
+                if text and QUESTIONS.match(text):
+                    found.append(f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}: {text[:60]}")
+    assert not found, "Say what it is or does:\n" + "\n".join(found)
+
+
 def test_pages_quote_no_old_name():
     found = []
     for page in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"):

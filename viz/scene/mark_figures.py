@@ -2,7 +2,7 @@
 texts.
 
 A ring is a rotation about its axis, an arrow with two heads a translation, both together a screw, a ball a place. Red:
-held twice or contradicted; the accent: free to move; violet: lost, or gained, at or near a singular pose.
+redundant or contradictory; the accent: free to move; violet: lost, or gained, at or near a singular pose.
 """
 
 from __future__ import annotations
