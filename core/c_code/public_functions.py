@@ -205,4 +205,4 @@ def _signal_value(machine: MachineFunctions, seen: ForceState, name: str, where:
         known = [*sorted(signal_names(machine.compiled.model.expanded)), *machine.compiled.p_names]
         offered = [*known, *(f"{speed}.a" for speed in speeds)]
         offered += [f"{frame}.position.{axis}" for frame in machine.context.machine.frames for axis in AXES]
-        raise ModelError(f"Nothing is called '{name}'.", where=where, remedy=near_misses(name, offered)) from None
+        raise ModelError(f"The name '{name}' is not defined.", where=where, remedy=near_misses(name, offered)) from None

@@ -252,7 +252,7 @@ REFUSED = {
     "method": ({"method": "rk5"}, "rk4"),
     "function": ({"functions": ("mass_matrx",)}, "mass_matrix"),
     "frame": ({"functions": ("frame:tol",)}, "There is"),
-    "output": ({"outputs": ("elbw.q",)}, "Nothing is called 'elbw.q'"),
+    "output": ({"outputs": ("elbw.q",)}, "The name 'elbw.q' is not defined"),
     "formula": ({"outputs": ("2*(",)}, "outputs, '2*('"),
     "step": ({"step": 0.0}, "positive"),
     "closing": ({"closing": 0}, "at least one"),

@@ -408,7 +408,7 @@ def test_a_full_disk_is_one_message_and_what_was_written_can_be_read(tmp_path, l
     [
         (["--channels", "pin.q,nonsense"], "nonsense"),
         (["--channels", "tip.position.w"], "no component 'w'"),
-        (["-o", "run.xyz"], "no format of runs"),
+        (["-o", "run.xyz"], "is not a known format of runs"),
         (["-o", "/no/such/folder/run.csv"], "folder does not exist"),
     ],
 )

@@ -42,7 +42,7 @@ def test_numbers_take_units_and_formulas(text: str, dimension: str, si: float) -
         ("3 kg", "--x: 'kg' measures a mass"),
         ("3 apples", "'apples'"),
         ("", "--x"),
-        ("nan", "Nothing is called 'nan'"),
+        ("nan", "The name 'nan' is not defined"),
     ],
 )
 def test_what_is_no_time_is_refused_by_name(text: str, said: str) -> None:

@@ -103,9 +103,9 @@ def test_targets_that_compete_in_different_units_are_told(mech):
 
 
 def test_a_unit_that_a_quantity_cannot_have_is_named():
-    with pytest.raises(ks.ModelError, match="th.q: '3 mm' is a length; an angle is wanted here"):
+    with pytest.raises(ks.ModelError, match="th.q: '3 mm' is a length; an angle is required here"):
         ks.call("trim", ks.Context.of(CART), fixed=["th.q=3 mm"])
-    with pytest.raises(ks.ModelError, match="x.tau: '2 Nm' is a torque; a force is wanted here"):
+    with pytest.raises(ks.ModelError, match="x.tau: '2 Nm' is a torque; a force is required here"):
         ks.call("trim", ks.Context.of(CART), free=["x.tau=0:2 Nm"])
 
 

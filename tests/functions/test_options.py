@@ -186,7 +186,7 @@ def test_a_number_of_several_that_is_missing_or_wrong_is_named(context):
     for wrong, said in (
         ((None, None, 0.5), "x, y are missing"),
         ((0.4, "", 0.5), "y is missing"),
-        ((0.4, "height", 0.5), "y: Nothing is called 'height'"),
+        ((0.4, "height", 0.5), "y: The name 'height' is not defined"),
         ("0.4, 0.2, 5 kg", "z: "),
     ):
         with pytest.raises(ModelError, match=said):

@@ -101,7 +101,7 @@ def test_a_time_that_is_none_is_refused(t):
 
 @pytest.mark.parametrize("times", [(0.0, 1.0, 1.0), (0.0, 1.0, 0.5)])
 def test_tables_whose_times_do_not_grow(times):
-    with pytest.raises(ModelError, match="driver 'motor', times: The times of the table do not grow"):
+    with pytest.raises(ModelError, match="driver 'motor', times: The times of the table are not increasing"):
         slider(times=times, values=(0.0, 1.0, 2.0))
 
 

@@ -171,6 +171,15 @@ class SimulationPanel(QWidget):
             self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.start.activated.connect(lambda _: self.simulation.choose(start=self.start.currentData()))
+        self._make_closure_editors()
+        self.accuracy = QStackedWidget()
+        self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
+        self.accuracy.addWidget(self.step)
+        self._place_editors(form)
+        return form
+
+    def _make_closure_editors(self) -> None:
+        """Make the editors of how loops are closed and the equations solved."""
         self.closed_forms = QCheckBox("Analytic loop closure")
         self.closed_forms.setToolTip(
             "Close loops by analytic formulas where possible; if off, close all loops by iteration"
@@ -193,11 +202,6 @@ class SimulationPanel(QWidget):
         self.factorisation.activated.connect(
             lambda _: self.simulation.choose(factorisation=self.factorisation.currentData())
         )
-        self.accuracy = QStackedWidget()
-        self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
-        self.accuracy.addWidget(self.step)
-        self._place_editors(form)
-        return form
 
     def _place_editors(self, form: QFormLayout) -> None:
         """Place the editors in the rows of the form."""

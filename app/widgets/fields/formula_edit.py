@@ -65,7 +65,7 @@ class FormulaEdit(QuantityEdit):
                     f"'{name}' is neither t nor a parameter.", remedy=meant or "Use t and parameters."
                 )
             raise ExpressionError(
-                f"Nothing is called '{name}'.", remedy=meant or "Use t, parameters, joints and sensors."
+                f"The name '{name}' is not defined.", remedy=meant or "Use t, parameters, joints and sensors."
             )
         if used <= self.values.keys():
             return read(text, self.measure, self.settings, self.values, fold=self.fold)

@@ -148,7 +148,7 @@ def row_values(at: int, w: Any, out: Any) -> None:
 def satisfy_rows_by_cholesky(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
     """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted (rows,) in the first
     `held` rows and zero in the others; rows that do not act at the level `stage` keep their value. Equivalent to
-    `core.simulation.equations.sparse_rows.hold_rows`."""
+    `core.simulation.equations.sparse_rows.satisfy_sparse_rows`."""
     p = load_products(at)
     x = p.vector
     if begun:

@@ -227,7 +227,7 @@ def test_a_formula_of_time_and_state_is_taken_and_a_wrong_name_told_beside_it(qt
     retype(qtbot, editor.edit, "k*elbo")
     assert session.model is before
     assert editor.note.severity == "error"
-    assert "Nothing is called 'elbo'. Did you mean elbow" in editor.note.words
+    assert "The name 'elbo' is not defined. Did you mean elbow" in editor.note.words
 
 
 def test_names_are_completed_as_they_are_typed(qtbot, settings):

@@ -100,7 +100,7 @@ def test_formulas_stay_formulas(units):
     ("text", "words"),
     [
         ("2*", "ends"),
-        ("l2", "Nothing is called 'l2'"),
+        ("l2", "The name 'l2' is not defined"),
         ("3 kg", "'kg' measures a mass; an angle is needed"),
         ("1/0", "divides by zero"),
         ("", "empty"),
@@ -121,7 +121,7 @@ def test_what_cannot_be_read_is_said_in_words(text, words, units):
         ("61 N/m", Measure("none", "N·m/rad"), "'N/m' has the wrong dimension: N·m/rad is needed here"),
         ("5 m/s", LENGTH, "'m/s' has the wrong dimension: a length is needed here"),
         ("2 m", MASS, "'m' measures a length; a mass is needed"),
-        ("62 N/k", Measure("none", "N/m"), "Nothing is called 'k'"),
+        ("62 N/k", Measure("none", "N/m"), "The name 'k' is not defined"),
     ],
 )
 def test_a_unit_of_something_else_is_refused(text, measure, words, units):

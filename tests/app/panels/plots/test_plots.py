@@ -228,7 +228,7 @@ def test_a_formula_without_a_number_at_any_time_says_where_it_breaks(plots):
     bench_words = "'2*log(joint1.q - 5)' has no finite value at any time of the run: at t = 0 s"
     assert chart.hint.isVisible()
     assert chart.hint.text().startswith(bench_words)
-    assert "log(joint1.q - 5) has none, with joint1.q = 0." in chart.hint.text()
+    assert "log(joint1.q - 5) is undefined, with joint1.q = 0." in chart.hint.text()
     assert chart.legend.rows[0].value.text() == "no number"
     assert "joint1.q = 0" in chart.legend.rows[0].toolTip()
     plots.add(["joint1.q"])
@@ -644,7 +644,7 @@ def test_what_cannot_be_exported_is_said(bench, plots, tmp_path):
     assert not exported(bench, tmp_path / "plot.bmp")
     assert not exported(bench, tmp_path / "nowhere" / "plot.csv")
     assert len(bench.messages("error")) == 2
-    assert "no format of plots" in bench.messages("error")[0]
+    assert "is not a plot format" in bench.messages("error")[0]
 
 
 def test_copying_puts_a_picture_and_numbers_on_the_clipboard(plots):

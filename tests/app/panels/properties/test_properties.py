@@ -342,7 +342,7 @@ def test_only_what_matters_to_a_joint_kind_is_shown(qtbot, session, panel):
 def test_bad_input_stays_with_its_reason_and_the_model_is_unchanged(qtbot, session, panel):
     session.select(Ref("bodies", "arm"))
     before, editor = session.model, panel.form.editors["mass"]
-    for text, words in (("2 m", "a mass is needed"), ("nothing", "Nothing is called"), ("3*(", "expected")):
+    for text, words in (("2 m", "a mass is needed"), ("nothing", "is not defined"), ("3*(", "expected")):
         retype(qtbot, editor.edit, text)
         assert editor.edit.text() == text
         assert editor.note.isVisible()
