@@ -79,9 +79,9 @@ def stored(file: Any, name: str, size: int) -> Any:
         raise ValueError(f"'{name}' is a link")
     data = file[name]
     if not is_own(data):
-        raise ValueError(f"'{name}' holds no data of its own")
+        raise ValueError(f"'{name}' contains no data in this file")
     if data.nbytes > max(size, UNPACKED):
-        raise ValueError(f"'{name}' is said to hold {data.nbytes / 1e6:.0f} MB, the file has {size / 1e6:.0f}")
+        raise ValueError(f"'{name}' claims {data.nbytes / 1e6:.0f} MB, but the file has only {size / 1e6:.0f} MB")
     return data
 
 

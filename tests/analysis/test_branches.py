@@ -91,7 +91,7 @@ def test_a_platform_with_held_legs_stands_in_several_ways():
 
 def test_too_few_held_coordinates_are_told():
     mech = Mechanism(machines.stewart())
-    with pytest.raises(ModelError, match="2 more coordinates must be held"):
+    with pytest.raises(ModelError, match="2 more coordinates must be fixed"):
         branches(mech, ["leg1", "leg2", "leg3", "leg4"])
     with pytest.raises(ModelError, match="no coordinate 'leg9'"):
         branches(mech, ["leg9"])

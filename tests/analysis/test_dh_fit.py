@@ -85,5 +85,5 @@ def test_what_no_table_can_hold_is_named():
 
 @pytest.mark.parametrize("machine", ["rods", "gears"])
 def test_joints_that_rods_or_gears_tie_have_no_table(machine):
-    with pytest.raises(ModelError, match=r"tied by constraint '(mesh|pusher)'"):
+    with pytest.raises(ModelError, match=r"coupled by constraint '(mesh|pusher)'"):
         fit(Mechanism(model_of(machine)), "tool")

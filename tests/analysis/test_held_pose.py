@@ -219,7 +219,7 @@ def test_friction_takes_the_freedoms_of_the_joints_that_it_holds():
     free, held = mech.mobility(q), mech.mobility(q, friction=True)
     assert (free.dof, free.stuck, free.idle_friction) == (1, (), ())
     assert (held.dof, held.at_pose, held.stuck, held.motions) == (0, 0, ("B",), ())
-    assert held.idle_friction == ("D: its friction holds what B holds already",)
+    assert held.idle_friction == ("D: its friction holds a motion that B already holds",)
     assert "Friction holds 1: B." in str(held)
     assert held.redundant == free.redundant
 

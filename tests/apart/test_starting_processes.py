@@ -225,7 +225,7 @@ def test_a_study_whose_processes_never_get_ready_ends_with_their_words(monkeypat
     begun = []
     broken(monkeypatch, "import sys; sys.exit('no library here')")
     monkeypatch.setattr(backends.WorkProcess, "begin", counted(backends.WorkProcess.begin, begun))
-    with pytest.raises(ks.SimulationError, match=r"gets ready to work: .*no library here.* compute with one core"):
+    with pytest.raises(ks.SimulationError, match=r"could be started: .*no library here.* compute with one core"):
         study.run(cores=2, aside=True)
     assert len(begun) <= 2 * backends.MOST_UNREADY
 
@@ -246,7 +246,7 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path):
     script = tmp_path / "cc"
     script.write_text("#!/bin/sh\nsleep 600 &\necho $! > child\nwait\n")
     script.chmod(0o755)
-    with pytest.raises(TimeoutError, match="has not ended after 0.5 s"):
+    with pytest.raises(TimeoutError, match="did not finish within 0.5 s"):
         ran([str(script)], tmp_path, limit=0.5)
     child = int((tmp_path / "child").read_text())
     for _ in range(100):

@@ -55,12 +55,12 @@ def test_pictures_one_by_one(run_file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["-o", "film.avi"], 1, "no format of films"),
+        (["-o", "film.avi"], 1, "is not a film format"),
         (["-o", "film.mp4", "--size", "101x91"], 1, "even sides"),
         (["-o", "film.mp4", "--speed", "0"], 1, "positive ratio"),
         (["-o", "film.mp4", "--arrows", "love"], 2, "is not one of"),
         (["-o", "film.mp4", "--arrows", "force:nobody"], 2, "There are:"),
-        (["-o", "film.mp4", "--trace", "nobody"], 1, "to trace"),
+        (["-o", "film.mp4", "--trace", "nobody"], 1, "whose path could be drawn"),
         (["-o", "film.mp4", "--size", "huge"], 2, "is not a size"),
     ],
 )

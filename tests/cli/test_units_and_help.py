@@ -58,7 +58,7 @@ def test_what_is_no_time_is_refused_by_name(text: str, said: str) -> None:
         (["--duration", "2 mm"], "'mm' measures a length"),
         (["--sample", "0"], "not above zero"),
         (["--v0", "pin=1 m"], "--v0 pin: 'm' measures a length"),
-        (["--v0", "crank=1"], "There is no speed 'crank'. There are: "),
+        (["--v0", "crank=1"], "There is no speed 'crank'. Known: "),
         (["--v0", "pin"], "not of the form NAME=VALUE"),
     ],
 )

@@ -55,11 +55,11 @@ def test_rows_that_cannot_be(mech, ask, words):
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
-        ("x + th", r"length \(m\) meets angle \(rad\)"),
-        ("tip.position.x - th.v", r"length \(m\) meets angular velocity \(rad/s\)"),
-        ("max(x.v, x.a)", r"velocity \(m/s\) meets acceleration \(m/s²\)"),
-        ("2*x.tau + energy.total", r"force \(N\) meets energy \(J\)"),
-        ("sin(x)", r"'x' in 'sin\(x\)' is length \(m\), where a pure number belongs"),
+        ("x + th", r"length \(m\) is combined with angle \(rad\)"),
+        ("tip.position.x - th.v", r"length \(m\) is combined with angular velocity \(rad/s\)"),
+        ("max(x.v, x.a)", r"velocity \(m/s\) is combined with acceleration \(m/s²\)"),
+        ("2*x.tau + energy.total", r"force \(N\) is combined with energy \(J\)"),
+        ("sin(x)", r"'x' in 'sin\(x\)' is length \(m\), where a pure number is expected"),
     ],
 )
 def test_an_output_that_adds_what_measures_different_things_is_named_with_its_units(mech, formula, said):
@@ -138,8 +138,8 @@ def test_a_loop_without_dynamics_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("compiler", "passed", "words"),
     [
-        ("#!/bin/sh\necho 'cannot do this' >&2; exit 4\n", False, "refused it:\ncannot do this"),
-        ("#!/nowhere\n", False, "It could not be tried"),
+        ("#!/bin/sh\necho 'cannot do this' >&2; exit 4\n", False, "rejected the code:\ncannot do this"),
+        ("#!/nowhere\n", False, "The code could not be tested"),
         ("", None, "no C compiler here"),
     ],
 )

@@ -193,7 +193,7 @@ def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
     table = row_file.Table(study.declaration, machine.columns)
     found = {"places": np.arange(2), "results": np.zeros((2, 1)), "status": np.zeros(2, np.int8)}
     found["messages"] = np.array(json.dumps({}))
-    head = row_file._head(table)
+    head = row_file._header(table)
     match damage:
         case "places":
             found["places"] = np.array([0, 7])

@@ -49,7 +49,7 @@ def test_problems_and_curves_are_made_of_them():
     np.testing.assert_allclose(ks.asked_target(MODEL, "path").points, [[0, 0], [0.1, 0.1], [0, 0.2]])
     with pytest.raises(ks.ModelError, match="Did you mean light"):
         ks.asked_design(MODEL, "ligth")
-    with pytest.raises(ks.ModelError, match="asks for none"):
+    with pytest.raises(ks.ModelError, match="has no designs"):
         ks.asked_design(ARM, "light")
     with pytest.raises(ks.ModelError, match="asks for a linkage"):
         ks.asked_design(MODEL, "path")

@@ -151,7 +151,7 @@ def test_methods_that_a_class_has_are_its_own():
 def test_nothing_is_made_before_somebody_needs_it():
     asked = "from core.model import Pose; kept = vars(Pose)['__repr__']; print(type(kept).__name__, Pose())"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("_Method Pose(")
+    assert done.stdout.startswith("_DeferredMethod Pose(")
 
 
 def test_frozen_and_other_classes_do_not_mix_as_in_the_library():

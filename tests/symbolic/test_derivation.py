@@ -159,7 +159,7 @@ def test_weights_do_the_work_of_gravity(arm):
 
 
 def test_parameters_move_the_numbers():
-    model = example("double_pendulum")
+    model = example("two_link")
     made, mech = robot(model), Mechanism(model)
     p = {**{name: model.values()[name] for name in mech.p_names}, "a1": 2.0}
     found = numbers(made, step_of(made, "T", 0, 1), values_at(made, np.zeros(mech.nq), p))
@@ -167,7 +167,7 @@ def test_parameters_move_the_numbers():
 
 
 def test_the_function_gives_every_step():
-    context = Context.of(example("double_pendulum"))
+    context = Context.of(example("two_link"))
     found = call("derivation", context)
     labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
     assert labels == [

@@ -392,7 +392,7 @@ def test_runs_of_a_machine_of_another_format_ask_for_a_native_file(bench, tmp_pa
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(urdf), ""))
     bench.window.run("file.new")
     assert bench.session.runs.items
-    assert any("beside .kst files only" in text for text in bench.messages("error"))
+    assert any("with .kst files only" in text for text in bench.messages("error"))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(native), ""))
     bench.window.run("file.new")
     assert bench.session.runs.items == ()

@@ -139,7 +139,7 @@ def test_at_a_dead_point_a_piston_has_no_arrow_until_the_shaft_has_turned(bench)
     bench.view.expects.connect(said.append)
     session.select(Ref("joints", "cylinder1"))
     assert handles.parts == ()
-    assert "drag another joint" in said[-1]
+    assert "Drag another joint" in said[-1]
     session.preview_coordinates({"shaft": 0.5})
     session.commit("Turn")
     assert [part.joint for part in handles.parts] == ["cylinder1"]

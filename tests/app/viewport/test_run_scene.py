@@ -288,7 +288,7 @@ def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
     assert dialog.start.isEnabled()
     dialog.from_.setValue(0.9)
     dialog.to.setValue(0.1)
-    assert "before it begins" in dialog.note.words
+    assert "before its start" in dialog.note.words
     dialog.close()
 
 

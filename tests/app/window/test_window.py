@@ -191,7 +191,7 @@ def test_an_unforeseen_failure_is_a_message_and_the_window_lives(bench):
     QTimer.singleShot(0, fail)
     bench.wait(lambda: bool(bench.messages("error")))
     text = bench.messages("error")[-1]
-    assert "unexpectedly" in text
+    assert "Unexpected error" in text
     assert "kinetostat.log" in text
     from app.background.guard import log_path
 

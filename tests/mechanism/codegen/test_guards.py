@@ -104,7 +104,7 @@ def test_an_arm_between_its_limits_takes_one_call(function: str, monkeypatch: py
     q, v = mech.rest(), np.ones(mech.nv)
     call = getattr(mech, function)
     call(q, v, v)
-    quick = mech._drive if function == "inverse_dynamics" else mech._accelerate
+    quick = mech._inverse_dynamics_evaluator if function == "inverse_dynamics" else mech._forward_dynamics_evaluator
     many = call(np.array([q, q]), v, v)
     np.testing.assert_allclose(many, [call(q, v, v)] * 2, rtol=1e-12)
     asked: list[int] = []

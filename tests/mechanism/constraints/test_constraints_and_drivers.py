@@ -256,7 +256,7 @@ def test_redundant_loops_say_that_their_forces_are_not_unique() -> None:
 
     mech = Mechanism(fourbar())
     q = mech.rest()
-    assert "least norm" in mech.reactions(q, np.zeros(mech.nv), np.zeros(mech.nv)).note
+    assert "minimum norm" in mech.reactions(q, np.zeros(mech.nv), np.zeros(mech.nv)).note
     rod = Mechanism(
         dataclasses.replace(base(), constraints=(Constraint(name="rod", kind="rod", a="one", b="two", length=0.8),))
     )

@@ -107,8 +107,8 @@ def test_files_keep_conditions() -> None:
     ("mass", "said"),
     [
         ("if(2 > 1, 30 mm, 1)", "is a length"),
-        ("if(3 mm < 2 deg, 1 kg, 2 kg)", "a length and an angle side by side"),
-        ("1 + 30 mm + 2 deg", "a length and an angle side by side"),
+        ("if(3 mm < 2 deg, 1 kg, 2 kg)", "a length and an angle"),
+        ("1 + 30 mm + 2 deg", "a length and an angle"),
         ("max(3 kg, 2 mm)", "a mass and a length"),
     ],
 )

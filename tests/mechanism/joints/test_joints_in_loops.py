@@ -111,7 +111,9 @@ def test_a_loop_with_a_kind_that_says_only_its_pose_closes_and_keeps_its_energy(
 
 def test_a_loop_of_such_kinds_alone_is_refused_with_the_remedy_and_closes_with_it():
     """Two pins on the crank in one slot of the rocker hold it by 6 − 2 rows; one of them stands behind a body."""
-    with pytest.raises(ModelError, match=r"joint 'second', cut: .*Put a body without mass between it and its child"):
+    with pytest.raises(
+        ModelError, match=r"joint 'second', cut: .*Insert a massless body between the joint and its child"
+    ):
         Mechanism(whitworth(pin(), pin("second", 0.0, 0.3)))
     second = pin("second", 0.0, child="ghost", b=Pose())
     weld = Joint(name="weld", kind="fixed", parent="ghost", child="rocker", b=Pose(position=(0.3, 0.0, 0.0)), cut="yes")

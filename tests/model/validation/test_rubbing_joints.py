@@ -43,7 +43,7 @@ CASES = {
         machine(Parameter(name="f", value=1.0), friction=0.5, backward_friction="3*f", backward_static_friction="f"),
         "error",
         "backward_static_friction",
-        "sliding friction backward (3)",
+        "kinetic friction backward (3)",
     ),
     "backward friction of a ball": (
         machine(kind="spherical", friction=1.0, backward_friction=2.0),

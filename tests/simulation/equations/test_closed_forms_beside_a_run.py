@@ -105,7 +105,7 @@ def test_what_cannot_be_compiled_is_told(mech, waiting, monkeypatch):
     def fail(_):
         raise OSError("the C library has no function atan2")
 
-    monkeypatch.setattr(room, "_code", fail)
+    monkeypatch.setattr(room, "_compiled_code", fail)
     assert "the next one" in run_of(mech).notes[0]
     waiting.pop()()
     (note,) = run_of(mech).notes

@@ -199,7 +199,7 @@ def test_a_kind_whose_bearings_are_not_known_is_told():
     model = hinge(kind="universal", friction_coefficient=0.1)
     (finding,) = [each for each in check(model) if each.field == "friction_coefficient"]
     assert finding.severity == "error"
-    with pytest.raises(ModelError, match="own reaction"):
+    with pytest.raises(ModelError, match="reaction-dependent friction"):
         simulate(model, 0.1)
 
 

@@ -76,7 +76,7 @@ def test_the_words_say_how_much_is_left_and_a_pitch_as_the_person_reads_lengths(
         "free", ("bodies", "nut"), "free: nut screws", (0.0,) * 3, (0.0, 0.0, 1.0), "screw", 0.004 / (2.0 * np.pi)
     )
     ((_, text),) = sentences([screw], (), lambda value, dimension: f"{1e3 * value:.3g} mm {dimension}")
-    assert text == "free: nut screws, 4 mm length a turn"
+    assert text == "free: nut screws, 4 mm length per turn"
 
 
 def test_old_marks_are_faint_and_new_ones_are_not(four_bar):

@@ -84,7 +84,7 @@ def test_the_session_is_touched_in_the_windows_thread(say, session):
     assert set(threads) == {threading.get_ident()}
     np.testing.assert_array_equal(session.q, np.zeros(6))
     assert session.undo_label == "Home"
-    assert "verbs" in say("session.path = 3")
+    assert "methods" in say("session.path = 3")
 
 
 def test_stop(qtbot, console):

@@ -92,7 +92,7 @@ def test_where_most_rows_fail_the_person_is_asked(panel, qtbot):
     panel.asked.duration.setText("0.01")
     panel.start()
     qtbot.waitUntil(panel.no_button.isVisible)
-    assert "failed. Shall the others be computed?" in panel.note.words
+    assert "failed. Compute the others?" in panel.note.words
     panel.no_button.click()
     ended(panel, qtbot)
     assert 200 <= len(panel.result) < 300
@@ -143,7 +143,7 @@ def test_what_cannot_be_meant_is_said(panel, qtbot):
     assert "'m': normal takes 2 numbers" in panel.note.words
     panel.asked.count.setText("many")
     panel.start()
-    assert "'many' is no number" in panel.note.words
+    assert "'many' is not a number" in panel.note.words
 
 
 def test_an_estimate_says_how_long_it_takes(panel, qtbot):
