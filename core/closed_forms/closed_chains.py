@@ -2,8 +2,8 @@
 
 Clusters and the joints between them are a graph that shrinks while the machine becomes known. All closed chains of it
 are sought once, each at that of its clusters with most joints, so that the world is passed by no search but its own
-(`ChainGraph.closed_chains_of_length`). When two clusters become one, new chains are those that led from one to the other
-(`ChainGraph.across`): what is sought then does not depend on the size of the machine.
+(`ChainGraph.closed_chains_of_length`). When two clusters become one, new chains are those that led from one to the
+other (`ChainGraph.across`): what is sought then does not depend on the size of the machine.
 """
 
 from __future__ import annotations
