@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".txt")
 DURATIONS = ROOT / "build" / "durations.txt"
-BUDGET = 1050.0
+BUDGET = 900.0
 """s that the quick tests may take together, of two processes that share two cores."""
 CHEAP = 0.7
 """s; a test that takes less stays, and the cheapest case of a function that takes less."""

@@ -49,5 +49,5 @@ def test_studies_of_the_document_are_named():
     ends = np.array([1.0, 2.0]) * 0.2 - 0.5 * G * 0.04
     assert recorded.rows[0][5] == pytest.approx(ends.min(), abs=1e-6)
     assert "thrown" in parts()[0].text
-    with pytest.raises(ks.ModelError, match="no name"):
+    with pytest.raises(ks.ModelError, match="lacks a name"):
         parts(vary="0:1:3", record="max(z.q)")
