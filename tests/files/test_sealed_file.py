@@ -214,7 +214,7 @@ def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
         journal.write_bytes(journal.read_bytes()[:-5])
         assert not row_file.load(str(tmp_path / "rows.h5")).done.any()
         return
-    with pytest.raises(ks.FileError, match=r"rows\.h5\.part: It is no journal of a study"):
+    with pytest.raises(ks.FileError, match=r"rows\.h5\.part: This is not a journal of a study"):
         row_file.load(str(tmp_path / "rows.h5"))
     with pytest.raises(ks.FileError, match="It is no journal of a study"):
         study.resume(str(tmp_path / "rows.h5"))
