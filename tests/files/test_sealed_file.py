@@ -216,5 +216,5 @@ def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
         return
     with pytest.raises(ks.FileError, match=r"rows\.h5\.part: This is not a journal of a study"):
         row_file.load(str(tmp_path / "rows.h5"))
-    with pytest.raises(ks.FileError, match="It is no journal of a study"):
+    with pytest.raises(ks.FileError, match="This is not a journal of a study"):
         study.resume(str(tmp_path / "rows.h5"))
