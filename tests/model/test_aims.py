@@ -51,7 +51,7 @@ def test_problems_and_curves_are_made_of_them():
         ks.asked_design(MODEL, "ligth")
     with pytest.raises(ks.ModelError, match="has no designs"):
         ks.asked_design(ARM, "light")
-    with pytest.raises(ks.ModelError, match="asks for a linkage"):
+    with pytest.raises(ks.ModelError, match="synthesises a linkage"):
         ks.asked_design(MODEL, "path")
 
 
