@@ -36,7 +36,7 @@ signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are ende
 
 SAME = """
 from core.design.asked_designs import design_of_aim
-from core.design.search_apart import design_apart
+from core.design.search_apart import optimise_in_subprocess
 from core.apart.work_process import WorkProcess
 from core.files import dumps, load, loads
 from core.model import Aim, DesignVariable, FunctionRow, RequiredRow
@@ -59,7 +59,7 @@ cases = (
 )
 process = WorkProcess()
 for model, aim, solver in cases:
-    there = design_apart(process, model, aim, 3, solver, 7).designed
+    there = optimise_in_subprocess(process, model, aim, 3, solver, 7).designed
     here = design_of_aim(model, aim, "design").solve(3, solver, 7)
     assert there.table == here.table, (aim.name, there.table, here.table)
     assert (there.sensitivities, there.alike) == (here.sensitivities, here.alike)
@@ -237,7 +237,7 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
 
 LINKAGES = """
 import numpy as np
-from core.design.curve_apart import linkages_apart
+from core.design.curve_apart import search_linkages_in_subprocess
 from core.design.path_synthesis import synthesise
 from core.apart.work_process import WorkProcess
 from core.design.search_tasks import CurveTask
@@ -247,7 +247,7 @@ from core.files import dumps
 t = 2.0 * np.pi * np.arange(30) / 30
 wanted = target(np.column_stack([0.1 * np.cos(t) + 0.03 * np.cos(2 * t), 0.06 * np.sin(t)]))
 process = WorkProcess()
-there = linkages_apart(process, CurveTask(wanted, "four_bar", 4))
+there = search_linkages_in_subprocess(process, CurveTask(wanted, "four_bar", 4))
 process.close()
 here = synthesise(wanted, "four_bar", count=4)
 assert not there.lost

@@ -63,7 +63,7 @@ QApplication.setStyleSheet = lambda self, sheet: (
     style(self, sheet),
 )
 read = lambda: sum("kinetostat" in file or "/core/" in file for file in linecache.cache)
-start.begin_all = lambda window: (
+start.begin_services = lambda window: (
     print("LOADED", *sys.modules), print("DATACLASSES", *defined), print("SOURCES READ", read()),
     print("HASTY", window.viewport.scene.hasty, window.viewport.scene.quality), sys.stdout.flush(), os._exit(0),
 )
@@ -73,7 +73,9 @@ start.start({file!r}, ["kinetostat"])
 
 def answer(code, environment=os.environ):
     """What a new process prints, line by line."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment, timeout=180
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
