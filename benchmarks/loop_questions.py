@@ -29,7 +29,7 @@ COUNTS = (20, 100, 200, 1000)
 FEW, MANY = 100, 1000
 """Loops between which growth is told."""
 REPEATED, LINEARISED = 7, 200
-"""How often what is quick is measured; up to how many loops the machine is linearised."""
+"""Repetitions of quick measurements; largest number of loops for which the machine is linearised."""
 
 
 def questions(count: int) -> dict[str, float]:

@@ -34,7 +34,7 @@ TIMES = 7
 SETTLED = 4000
 """Milliseconds after the first picture at which memory is read."""
 BEGAN = "KINETOSTAT_BEGAN"
-"""Where the program is told when it was called (s)."""
+"""Environment variable with the time of the call (s)."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 
 

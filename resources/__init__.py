@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "examples"
 ICONS = FOLDER / "icons"
 SYSTEM_LIBRARIES = FOLDER / "system_libraries.txt"
-"""What a Linux system must have besides the wheels, read by `viz.system_libraries` and `.ci/setup`."""
+"""System libraries required on Linux besides the wheels, read by `viz.system_libraries` and `.ci/setup`."""
 
 
 def has_icon(name: str) -> bool:

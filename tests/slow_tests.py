@@ -1,4 +1,4 @@
-"""Tests that `make test` leaves to `make test-all` because of what they take, as measured.
+"""Tests that `make test` leaves to `make test-all` because of their measured duration.
 
 A test is slow by a mark of its own (`@pytest.mark.slow`), or because it is in `slow_tests.txt`. That list is made from
 the durations that every run of many tests leaves in `build/durations.txt`: the most costly go until the others fit into

@@ -38,7 +38,7 @@ class _Ticket:
         self.fraction = 0.0
         self.text = ""
         self.first: tuple[float, float] | None = None
-        """When there was progress first, s, and how much."""
+        """Time of the first progress, s, and its amount."""
         self.made: Any = None
         self.outcome: tuple[str, Any] | None = None
 

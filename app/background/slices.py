@@ -1,5 +1,5 @@
-"""Long work that must run in the window's thread, cut into time slices: all owners share one slice per turn of the
-event loop, so that many of them stall the window no more than one does."""
+"""Long work that must run in the window's thread, cut into time slices. All owners share one slice per turn of the
+event loop: several of them delay the window by as little as one."""
 
 from __future__ import annotations
 

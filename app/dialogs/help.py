@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.commands import Command
 
 EXAMPLE, TOPIC = "example", "topic"
-"""What links in a page lead to."""
+"""Schemes of the links in a page."""
 START = """<h2>Kinetostat</h2>
 <p>Open a robot or mechanism, take it by the hand, and see its equations, forces and motion.</p>
 <ul>

@@ -69,7 +69,7 @@ class Session:
         self.mech = Mechanism.to_show(self.model)
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
-        """What the reader of the open file found questionable."""
+        """Findings of the reader of the open file."""
         self.sources: Sources = NOWHERE
         """The open file, and those it takes in, as they were when last read or written."""
         self.trusted: frozenset[Trusted] = frozenset()
@@ -77,7 +77,7 @@ class Session:
         self.document = 0
         """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()
-        """What the machine did, and the playhead."""
+        """Runs of the machine, and the playhead."""
         self.selection: Ref | None = None
         self.hover: Ref | None = None
         self.pointed_out_refs: tuple[Ref, ...] = ()

@@ -25,7 +25,7 @@ class Cell:
     def __init__(self, form: Form, *, name: str = "") -> None:
         self.form, self.name = form, name
         self.shown: bool | None = None
-        """Whether its formula is shown; None until its size is known."""
+        """True if the formula is shown; None until its size is known."""
         self.operations = 0
         self.setting: Setting | None = None
 

@@ -44,7 +44,7 @@ class Sequence:
         self.names: tuple[str, ...] = ()
         """The frames."""
         self.foreign = False
-        """Whether the poses are of another machine than the open one."""
+        """True if the poses belong to another machine than the open one."""
         self.index = 0
         self._time = 0.0
 

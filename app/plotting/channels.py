@@ -138,7 +138,7 @@ def tree(run: Run) -> tuple[Entry, ...]:
         "Frames": [n for n in mech.frame_names if n not in bodies],
     }
     acting: dict[str, list[str]] = {}
-    """What acts in joints and has modes."""
+    """Joints with contact states, and force elements with friction."""
     for name, (k, _) in run.computed_channels.modes.things.items():
         acting.setdefault(run.computed_channels.modes.rows[k].owner, []).append(name)
     joints = [

@@ -88,7 +88,7 @@ class BackgroundColumns(QObject):
         self._pile = _WorkQueue()
         self._noted = 0
         self.asked = 0
-        """How often something was wanted."""
+        """Number of requests."""
         self._timer = QTimer(self, interval=LOOK)
         self._timer.timeout.connect(self._collect_finished)
 

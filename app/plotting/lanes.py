@@ -92,7 +92,7 @@ class Lane(Line):
         self.place = 0.0
         """Height of its middle."""
         self.below = 1
-        """How many lanes there are."""
+        """Number of lanes."""
         self.alone = True
         self._bars = _LaneBars(self)
         self._bars.setParentItem(self)

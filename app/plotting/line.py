@@ -59,7 +59,7 @@ class Line(pg.PlotDataItem):
         self.setData(across, numbers, antialias=smooth)
 
     def show_levels(self, across: Array, levels: Levels) -> None:
-        """Draw a long curve over increasing x (n,), with no more samples than the screen has pixels."""
+        """Draw a long curve over increasing x (n,), thinned to the pixels of the screen."""
         self.numbers, self.across, self._levels, self._seen = levels.rows, across, levels, None
         self._extents = [(float(across[0]), float(across[-1])), levels.extent]
         self._draw_thinned()

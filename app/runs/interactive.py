@@ -80,7 +80,8 @@ class Interactive(QObject):
         self._standing = self._modes = ""
         """Words for the status line, without what is said of damping; who sticks and slides."""
         self._tool_waits = False
-        """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
+        """True if a pull with Ctrl began the run: the pull tool is chosen when it ends, so that the hints are
+        right."""
         self._life = Lifetime()
         self._life.listen(
             (self._session.changed, self._on_document_changed), (self._session.moved, self._on_pose_changed)

@@ -58,7 +58,7 @@ TOUR = Tour(
         ),
         Step(
             "A point and its path",
-            "In Draw press P and click a point on the middle link or beside it. Or right-click a link and choose Path "
+            "In Draw press P and click a point on the middle link or next to it. Or right-click a link and choose Path "
             "of this point. Then drag the crank: its path is drawn.",
             _is_coupler_traced,
             "This is the coupler curve.",

@@ -46,9 +46,9 @@ class TourCard(QFrame):
         self.setAccessibleName(f"Tour: {tour.title}")
         self.step = min(int(bench.settings.value(self._key, 0)), len(tour.steps) - 1)
         self.praised, self.seen = False, Seen(bench)
-        """Whether the step is done, and the next comes soon."""
+        """True if the step is done and the next one follows soon; the observer of what the user does."""
         self.on = True
-        """Whether the tour goes on."""
+        """True while the tour continues."""
         self._build()
         self._tell = QTimer(self, singleShot=True, interval=TOLD)
         self._tell.timeout.connect(self.go_on)

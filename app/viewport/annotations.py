@@ -62,7 +62,7 @@ class Annotations(QWidget):
         self.grips: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) that can be dragged, until they are set anew."""
         self.lit: int | None = None
-        """Which of them the pointer is on."""
+        """Mark under the pointer."""
         self.locks: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) of parts that are locked, until they are set anew."""
         self.names: tuple[Name, ...] = ()
@@ -72,7 +72,7 @@ class Annotations(QWidget):
         self.sketch: Callable[[QPainter], None] | None = None
         """Draws below all this what is being drawn."""
         self._labels: list[QRectF] = []
-        """Where labels stand in the picture that is drawn."""
+        """Positions of the labels in the picture being drawn."""
         self.values: tuple[Name, ...] = ()
         """Values at the tips of arrows, likewise."""
 

@@ -29,7 +29,7 @@ SIZE, OWN, LIT = 0.11, 0.06, 0.17
 AXIS_LENGTH = 0.5
 """Length of the joint axis that is pointed at, as a share of the machine."""
 GHOST, OWN_GHOST, FAINT = 0.6, 0.35, 0.22
-"""How opaque the frames are; faint: while another row is pointed at."""
+"""Opacity of the frames; `FAINT` while the pointer is on another row."""
 
 
 class FrameSet(NamedTuple):

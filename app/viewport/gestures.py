@@ -72,7 +72,7 @@ class Gestures(Generic[V]):
         self._view, self._session, self._tools, self._others = view, session, tools, others
         self._running: Gesture | None = None
         self._holds = False
-        """Whether the gesture in progress has something of the document in hand, not just the view."""
+        """True if the gesture in progress changes the document, not only the view."""
         self._last: Pointer | None = None
         self.tool = tools["select"]
         session.changed.connect(self._document_changed)

@@ -34,7 +34,7 @@ class HandleChoice:
         self._near: str | None = None
         self._coming: str | None = None
         self._afar = False
-        """Whether the one nearby was pointed at outside of the viewport."""
+        """True if the nearby handle was pointed at outside the viewport."""
         self._freedom = HandFreedom(view.session)
         self._told = ""
         self._document = view.session.document

@@ -111,7 +111,7 @@ class MapLayer:
         self._document = self._session.document
         """That which was open when the map came."""
         self.old = ""
-        """What of the machine is another since the map was made; "" if it still holds."""
+        """Differences of the machine since the map was made; "" if the map is valid."""
         self._late = QTimer(view.widget, singleShot=True, interval=COMPARE)
         self._late.timeout.connect(self._compare)
         self._life = Lifetime()

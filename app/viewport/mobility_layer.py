@@ -51,13 +51,13 @@ class _MarksRequest:
         """Return True if another request is for the same machine."""
         return other is not None and self.mech is other.mech
 
-    def beside(self, other: _MarksRequest | None) -> bool:
+    def same_but_pose(self, other: _MarksRequest | None) -> bool:
         """Return True if another request differs in its pose only."""
         return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
 
     def same(self, other: _MarksRequest | None) -> bool:
         """Return True if another request is for the same marks."""
-        return other is not None and self.beside(other) and np.array_equal(self.q, other.q)
+        return other is not None and self.same_but_pose(other) and np.array_equal(self.q, other.q)
 
 
 class MobilityLayer:
@@ -69,11 +69,11 @@ class MobilityLayer:
         self._view = view
         self.diagnosis = NOTHING
         self._asked: _MarksRequest | None = None
-        """What is wanted now."""
+        """Current request."""
         self._answer: tuple[_MarksRequest, Diagnosis] | None = None
-        """What the thread left."""
+        """Last result of the thread."""
         self._rested = 0.0
-        """When the thread may work again, on the clock of `time.monotonic`."""
+        """Time from which the thread may work again, on the clock of `time.monotonic`."""
         self._shown: _MarksRequest | None = None
         self._maker: tuple[_MarksRequest, MobilityMarks] | None = None
         """The thread's own: what it needs of a machine for all its poses."""
@@ -145,7 +145,7 @@ class MobilityLayer:
         """Compute the marks of a pose (in the thread)."""
         begun = time.monotonic()
         try:
-            if self._maker is None or not asked.beside(self._maker[0]):
+            if self._maker is None or not asked.same_but_pose(self._maker[0]):
                 self._maker = asked, MobilityMarks(asked.mech, asked.frame, asked.p)
             self._answer = asked, self._maker[1].at(asked.q)
         finally:

@@ -72,13 +72,13 @@ class SceneFollower:
             (view.theme.changed, self._look),
         )
         self._later: deque[Callable[[], object]] = deque()
-        """What the scene does not show yet."""
+        """Changes that the scene does not show yet."""
         self._shown_p: dict[str, float] = {}
         self._document = session.document
         self._parted: tuple[int, int] | None = None
         """The run, and its version, whose poses the layers of links take into account."""
         self._settles = self._fits = False
-        """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
+        """True if ground and view wait for the pose of a model that was loaded or edited."""
         self._scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
         self._units()
         self._display()

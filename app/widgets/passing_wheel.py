@@ -10,7 +10,7 @@ from PySide6.QtGui import QWheelEvent
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget as _Widget
 else:
-    _Widget = object  # a Qt object has one base of Qt; what stands beside it is plain Python
+    _Widget = object  # a Qt object has one base of Qt; its mixins are plain Python
 
 
 class PassingWheel(_Widget):

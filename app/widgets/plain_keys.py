@@ -110,9 +110,8 @@ class FieldEnds(FocusedKeys):
         entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         left = event.key() == Qt.Key.Key_Escape and not self._field.lineEdit().isModified()
         if event.type() == QEvent.Type.KeyPress and (entered or left):
-            QTimer.singleShot(
-                0, self._field, lambda: return_focus_to_scene(self._field)
-            )  # after the field took the key
+            # after the field took the key
+            QTimer.singleShot(0, self._field, lambda: return_focus_to_scene(self._field))
         return False
 
 

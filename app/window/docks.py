@@ -66,10 +66,10 @@ class Docks:
         self.panels = PanelsMade(self._create_panel)
         self.docks: dict[str, QDockWidget] = {}
         self._then: dict[str, list[Callable[[Any], object]]] = {}
-        """What is to be done with panels once they are made."""
+        """Calls to be made with panels once these exist."""
         self._loaded: list[Panel] = []
         self._moved = self._forgotten = False
-        """Whether docks were moved, and tab bars left behind, in this turn."""
+        """True if docks were moved, and tab bars left behind, in this turn of the event loop."""
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
         )

@@ -54,7 +54,7 @@ class Documents(QObject):
         self._bench, self._telling, self._keeper, self._surroundings = bench, telling, keeper, surroundings
         self._session = bench.session
         self.recoverable = False
-        """Whether something was left behind that was not answered for."""
+        """True if a previous session left work that was neither restored nor discarded."""
         self.source: Path | None = None
         """The file that was opened, of whatever format."""
         self.opening = Opening(self)
@@ -295,9 +295,7 @@ class Documents(QObject):
         if keeper.large and path.suffix == SUFFIX:
             runs = len(keeper.unsaved_runs)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
-            self._telling.notices.tell(
-                KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep_runs(path)}
-            )
+            self._telling.notices.tell(KEEPING, "hint", words, {"Save with the machine": lambda: self._keep_runs(path)})
         else:
             self._keep_runs(path)
 

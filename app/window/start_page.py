@@ -50,7 +50,7 @@ class StartPage(QFrame):
         self._bench, self._view = bench, bench.stage
         self._asked = self._closed = False
         self._document = bench.session.document
-        """Whether it was asked for over a machine; whether it was closed over an empty scene."""
+        """True if the page was requested over a machine; True if it was closed over an empty scene."""
         self.setObjectName("message")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.shelf = MachineShelf(at_once=True)

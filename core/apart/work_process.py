@@ -146,7 +146,7 @@ class _TaskExchange:
         self._prepared = self._waits = False
         self._heard = time.monotonic()
         self.unheard = True
-        """Whether the process has said nothing of the task."""
+        """True until the process has reported something of the task."""
         self._stopped: float | None = None
 
     def outcome(self, cancelled: Asked, paused: Asked) -> Any:

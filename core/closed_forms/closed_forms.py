@@ -125,7 +125,7 @@ class ClosedForms:
         self._made: MachineCode | BlockCode | None = None
         self._asked, self._seconds = False, 0.0
         self.failure = ""
-        """Why there is no machine code of `reduction`."""
+        """Reason why there is no machine code of `reduction`."""
         self.search: Search | None = None
         count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
         topology = tracer.topology

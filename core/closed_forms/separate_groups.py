@@ -42,7 +42,7 @@ def _biconnected_components(links: Links) -> Iterator[list[int]]:
             around.setdefault(cluster, []).append(i)
     numbers: dict[str, int] = {}
     lowest: dict[str, int] = {}
-    """When a cluster was met, and the earliest that is met from beyond it."""
+    """Order in which each cluster was visited, and the earliest that is reached from beyond it."""
     passed: set[int] = set()
     for start in around:
         if start in numbers:

@@ -1,9 +1,9 @@
-"""Places where two branches of a loop meet, or pass each other closer than positions are known.
+"""Change points: positions at which two branches of a loop meet, or come closer than positions are resolved.
 
-Behind such a place a held coordinate no longer decides on which side a dyad is. Two branches that meet exactly are
-straight there: a curve through the positions before and behind leaves no gap, and the way goes on along it. Where
-lengths that differ a little part them, the curve leaves a gap of the order of that difference, and nothing says which
-branch is meant.
+Beyond a change point the given coordinates no longer decide on which side a dyad is. Branches that meet exactly are
+smooth there: a curve through the positions before and beyond closes the loops, and the move continues along it. Where
+slightly different lengths separate them, the curve leaves a gap of the order of that difference, and the branch is
+undecided.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from core.numerics.tolerances import SOLVED_GAP
 Array = NDArray[np.float64]
 
 PLACES = (0.3, 0.4, 0.5, 0.6, 0.7)
-"""Shares of the way from before to behind at which the gap of the curve is looked at."""
+"""Fractions of the step at which the gap of the curve is evaluated."""
 TURNING_SHARE = 0.05
-"""Part of the largest entry of the direction that is not held from which a joint is named."""
+"""Least entry of the undecided direction, as a fraction of its largest, of a joint that the message names."""
 
 
 class UndecidedBranch(AssemblyError):
-    """A way leads over a place behind which the held coordinates do not decide the branch."""
+    """The move passes a change point beyond which the given coordinates do not decide the branch."""
 
 
 def meet_exactly(before: Followers, behind: Followers, step: Array) -> bool:
@@ -47,8 +47,8 @@ def meet_exactly(before: Followers, behind: Followers, step: Array) -> bool:
 
 
 def loosened(here: Followers, behind: Array) -> tuple[float, Array]:
-    """(share, (nv,) direction) of what follows behind and is held least here: its part of the largest singular value.
-    Of machines that are too large for that, 1 and nothing."""
+    """Return (ratio, (nv,) direction) of the dependent motion that constraints determine least here: its singular value
+    over the largest. For machines with sparse equations, 1 and zeros."""
     free = ~here.kept
     direction = np.zeros(here.compiled.nv)
     if is_sparse(here.G) or not free.any():
@@ -64,7 +64,7 @@ def loosened(here: Followers, behind: Array) -> tuple[float, Array]:
 
 
 def undecided(here: Followers, behind: Array) -> UndecidedBranch:
-    """The refusal, with the names of what is held, of the joints that may go on in two ways, and of their loops."""
+    """Return the error, with the given coordinates, the joints that could follow either branch, and their loops."""
     compiled, q = here.compiled, here.q
     turning = np.abs(loosened(here, behind)[1])
     joints = _of_speeds(here, turning > TURNING_SHARE * np.max(turning, initial=0.0))
@@ -74,16 +74,16 @@ def undecided(here: Followers, behind: Array) -> UndecidedBranch:
     loops = [", ".join(loop.joints) for loop in compiled.loops if set(joints) & set(loop.joints)]
     names = listed([repr(name) for name in joints])
     error = UndecidedBranch(
-        f"With {at}, {names} can go on in two ways, between which nothing decides.",
+        f"With {at}, {names} can follow either of two branches, and the given coordinates do not decide which.",
         where=f"loop{'s' if len(loops) > 1 else ''} {' and '.join(loops)}",
-        remedy="Name a coordinate of one of these joints, too; or begin behind that place, on the branch that is meant;"
-        " or give lengths that are equal, or differ more.",
+        remedy="Give a coordinate of one of these joints, too; or start beyond this position on the intended branch;"
+        " or make the lengths equal, or more different.",
     )
     error.q = q
     return error
 
 
 def _of_speeds(followers: Followers, speeds: NDArray[np.bool_]) -> list[str]:
-    """The joints to which any of these speeds belongs."""
+    """Return the joints to which any of these speeds belongs."""
     own = followers.compiled.coordinates
     return [joint for joint in own.joints if speeds[own.slice_v(joint)].any()]

@@ -66,7 +66,7 @@ class _DragPath(NamedTuple):
     accepted: float
     """Gap (m, rad) of closings on the way: where it begins, little beyond the end of a loop would seem closed, too."""
     decided: bool = True
-    """Whether branches that nothing decides between are refused; else either will do."""
+    """True to refuse branches between which nothing decides; False to accept either."""
 
     def left(self, q: Array) -> Array:
         """(nv,) remaining displacement to the target."""

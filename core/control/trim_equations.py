@@ -69,7 +69,7 @@ class TrimEquations:
         self.table = self.lineariser.inputs.table
         most = motor_limits.effort_limits(self.mech.compiled, self.point.p) if motors else np.full(self.mech.nv, np.inf)
         self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
-        """What inputs may be at most, as motors can no more."""
+        """Largest values of the inputs that motors can supply."""
         start = self.lineariser.input_values(point)
         self.values = np.array([self._initial_value(k, each.name, start) for k, each in enumerate(self.table)])
         asked = self.lineariser.with_input_values(self.point, self.values).tau

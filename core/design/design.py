@@ -61,7 +61,7 @@ class Design:
         self._run: dict[str, Any] | None = None
         self._point: SweptPoint | None = None
         self._asked: Callable[[], bool] = lambda: False
-        """Whether the search that goes on shall stop."""
+        """True once a search in progress is asked to stop."""
 
     def __repr__(self) -> str:
         return f"Design({self.model.name!r}, varies {', '.join(self.bounds) or 'nothing'})"

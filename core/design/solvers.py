@@ -271,7 +271,7 @@ def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: in
         return np.vstack([gradient(x), differences(lambda y: problem.evaluate(y).required, x).reshape(count, -1)])
 
     stopped: list[BaseException] = []
-    """What ends the search: CasADi lets no exception through."""
+    """Exception that ended the search: CasADi lets none through."""
 
     def guarded(function: Callable[[Array], Array], *shape: int) -> Callable[[Array], Array]:
         def call(x: Array) -> Array:

@@ -1,8 +1,8 @@
 """Safe reading of HDF5 files, after a check that reading terminates.
 
-HDF5 searches for ever in some damaged files, and breaks off over others. A seal (`core.files.sealed_file`) finds damage
-before HDF5 looks; a file without one (of other programs, older, unfinished) is first read through by a process of its
-own, which is given up after a while.
+HDF5 never ends on some damaged files, and crashes on others. Checksums (`core.files.sealed_file`) find damage before
+HDF5 reads; a file without them (of other programs, older, unfinished) is first read through by a subprocess with a time
+limit.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from core.files import unfinished_file
 from core.files.sealed_file import is_whole
 
 PATIENCE = 20.0
-"""s allowed for reading through a file without checksums,"""
+"""Time (s) allowed for reading through a file without checksums, whatever its size."""
 PACE = 10e6
-"""and one more for each so many bytes."""
+"""Bytes for each of which one more second is allowed."""
 UNPACKED = 256_000_000
 """Bytes by which compressed numbers may exceed the size of the file."""
-REMEDY = "Copy it again from where it is whole, or make it again."
+REMEDY = "Copy the file again from an intact one, or create it again."
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
     import h5py
 
     if not is_whole(path):
-        check_writable(path)
+        check_readable(path)
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(h5py.File(path, "r"))
@@ -47,7 +47,7 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
         yield file
 
 
-def check_writable(path: str) -> None:
+def check_readable(path: str) -> None:
     """Let a subprocess read through a file. Raises FileError if reading does not end, or crashes the subprocess; errors
     reported by HDF5 are left to the reader of the file."""
     limit = PATIENCE + os.stat(path).st_size / PACE

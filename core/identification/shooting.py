@@ -94,7 +94,7 @@ class Shooting:
         self.q0, self.v0 = dict(q0), dict(v0)
         self.places = [mech.p_names.index(name) for name in vary]
         self.differences = ""
-        """Why slopes are differences of runs; "": they are exact."""
+        """Reason why slopes are differences of runs; "" if they are exact."""
         edges = np.linspace(0, len(time), segments + 1).round().astype(int)
         states = self._start_value_names(mech.rest(t=float(time[0]))) if segments > 1 else ()
         self.segments = tuple(

@@ -361,7 +361,7 @@ class _Parser:
         if self.take("+"):
             return self.expression(_SIGN)
         if self.take("?"):
-            return self.show_help(begin)
+            return self.help_call(begin)
         self.at += 1
         if token.kind == "number":
             return self.amount(token)
@@ -429,7 +429,7 @@ class _Parser:
             found = Call(found, inside, begin) if isinstance(found, Name) else Part(found, inside, begin)
         return found
 
-    def show_help(self, begin: Place) -> Tree:
+    def help_call(self, begin: Place) -> Tree:
         """Parse ?FKin as Help[FKin]."""
         asked = (Name(self.now.text, at=self.now.place),) if self.now.kind == "name" else ()
         self.at += len(asked)

@@ -65,7 +65,7 @@ class Arguments:
     def __init__(self, mech: Mechanism, torque: Torque, constant: Array | None, p: Array) -> None:
         self.mech, self.torque, self.p = mech, torque, p
         self.of_law = constant is None
-        """Whether joint forces are formulas."""
+        """True if joint forces are formulas."""
         self.constant = np.zeros(mech.nv) if constant is None else constant
         clock = mech.compiled.program.tracer.clock
         self.clock = clock.size
@@ -73,7 +73,7 @@ class Arguments:
         self.modes_of_law = len(mode_variables_of(mech, torque).numbers) if self.of_law else 0
         said = torque.plain() if isinstance(torque, Law) else torque
         self.key: Hashable = repr(sorted(said.items())) if self.of_law and isinstance(said, Mapping) else ""
-        """What tells joint forces apart."""
+        """Key that distinguishes joint forces."""
         self._repeated: dict[int, Array] = {}
 
     @property

@@ -1,4 +1,4 @@
-"""Joints that drivers moved beyond their limits in a run, as its notes: over all its samples, whatever its length."""
+"""Notes of a run on joints that drivers moved beyond their limits, at any of its samples."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.constraints.passed_limits import Passed, passed_limits
 from core.simulation.run.run import Run
 
 LEAST_PASSING = 1e-6
-"""Way (rad or m) beyond a limit from which it is noted."""
+"""Smallest distance (rad or m) beyond a limit that is noted."""
 
 
 def driven_beyond(run: Run) -> tuple[str, ...]:
-    """A sentence for each coordinate that a driver moved beyond a limit: by how much, and from when on."""
+    """Return a sentence for each coordinate that a driver moved beyond a limit, with the amount and the time."""
     driven = {driver.joint for driver in run.model.expanded.drivers if driver.joint}
     if not driven or not len(run.time):
         return ()
@@ -35,6 +35,6 @@ def driven_beyond(run: Run) -> tuple[str, ...]:
 
 
 def _since(time: NDArray[np.float64], q: NDArray[np.float64], passed: Passed) -> float:
-    """The time of the first sample beyond the limit, s."""
+    """Return the time of the first sample beyond the limit, s."""
     outward = 1.0 if np.isclose(float(np.max(q)) - passed.limit, passed.by) else -1.0
     return float(time[int(np.argmax(outward * (q - passed.limit) > LEAST_PASSING))])

@@ -188,7 +188,7 @@ class Job:
         self.budget = FIRST_STEPS
         self.prepared = 0.0
         self._dependent = False
-        """Whether Cholesky's method met rows that depend on each other when a piece ended."""
+        """True if Cholesky's method found dependent rows when a piece ended."""
         self.seconds = self.cpu = self.lasted = 0.0
         """Of the integration on the clock, and of the processor; of the last piece on the clock."""
         self.watch: Callable[[Run], None] = _no_progress
@@ -197,7 +197,7 @@ class Job:
         self._columns[0] = slice(None), 0
         """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
         self.watched = has_redundant_drivers(mech.compiled, y[: mech.nq], self.p)
-        """Whether drivers must be watched, because several of them move the same."""
+        """True if drivers must be watched because several of them move the same coordinate."""
 
     def _begin(self, chosen: Settings, y: Array) -> None:
         """Set up equations and memory for a method that begins at y."""

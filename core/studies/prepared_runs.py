@@ -73,7 +73,7 @@ class PreparedRuns:
         self._start = _StartStates(mech, self._uses)
         self._prepared: _PreparedRun | None = None
         self.possible = not (mech.constrained and self._options["closed_forms"] is None)
-        """Whether runs of the machine can be made ready; where none was tried, as far as one can see."""
+        """True if runs of the machine can be prepared; before the first one, as far as known."""
 
     def run(
         self, given: Mapping[str, float], q0: Mapping[str, float], v0: Mapping[str, float], late: Callable[[], bool]

@@ -34,7 +34,7 @@ class LoopRing(Ring):
     def __init__(self, angles: Iterable[str], plain: Iterable[str]) -> None:
         super().__init__((*angles, *_DIRECTIONS), (*plain, *_DIRECTIONS, *_QUOTIENTS))
         self.answers: Answers | None = None
-        """Who answers the subproblems now."""
+        """Rules or numbers that answer the subproblems at present."""
         self._quotients: list[tuple[Any, Any]] = []
         self._first = 2 * len(self.angles) + self.plain.index(_QUOTIENTS[0])
 

@@ -127,7 +127,7 @@ def test_what_takes_too_much_memory_ends_the_process_that_reads_ahead(tmp_path):
         few = file.create_dataset("few", (1,), h5py.string_dtype())
         few[0] = "x"
         file.create_dataset("many", (1 << 40,), "f8", chunks=(1 << 16,))  # said to be 8 TB: the reader refuses it
-    hdf5_file.check_writable(str(tmp_path / "bomb.h5"))
+    hdf5_file.check_readable(str(tmp_path / "bomb.h5"))
 
 
 @pytest.mark.parametrize("name", ["results", "head"])

@@ -1,7 +1,9 @@
 """One meaning a word: names in the code are those of docs/notation.md, not the ones they replaced."""
 
 import ast
+import itertools
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -59,14 +61,21 @@ def test_no_old_member_is_asked_for():
 QUESTIONS = re.compile(r"(What|Where|Whether|How|Who|Whose|Which|When|Why)\b")
 
 
-def test_docstrings_begin_with_a_verb_or_a_noun():
-    found = []
-    for path in sources():
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
-                text = ast.get_docstring(node)
-                if text and QUESTIONS.match(text):
-                    found.append(f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}: {text[:60]}")
+def described(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, text) of docstrings, and of texts below constants and fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+        block = getattr(node, "body", None)
+        for before, after in itertools.pairwise(block if isinstance(block, list) else ()):
+            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            if isinstance(before, ast.Assign | ast.AnnAssign) and isinstance(text, str):
+                yield after.lineno, text
+
+
+def test_descriptions_begin_with_a_verb_or_a_noun():
+    places = ((path.relative_to(ROOT), line, text) for path in sources() for line, text in described(parsed(path)))
+    found = [f"{path}:{line}: {text[:60]}" for path, line, text in places if QUESTIONS.match(text)]
     assert not found, "Say what it is or does:\n" + "\n".join(found)
 
 

@@ -11,7 +11,7 @@ from viz.placement import Array, number, pose_matrix
 
 
 def snap_points(body: Body, values: Mapping[str, float]) -> Array:
-    """Return the landmarks (n, 3) of all visible shapes in the body's frame, m; meshes have none."""
+    """Return the snap points (n, 3) of all visible shapes in the body's frame, m; meshes have none."""
     seen = (shape for shape in body.shapes if shape.role != "collision")
     rows = [_in_body(shape, values) for shape in seen]
     return np.concatenate(rows) if rows else np.zeros((0, 3))

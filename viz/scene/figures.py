@@ -206,11 +206,11 @@ class Figures:
         self.items: tuple[Item, ...] = ()
         self.is_shown: Callable[[Item], bool] = lambda item: item.shown
         self.glass = False
-        """Whether something can be seen through."""
+        """True if something is transparent."""
         self.coarse = False
-        """Whether stand-ins are shown."""
+        """True if simplified meshes are shown."""
         self.polygons = 0
-        """How many a picture has without them."""
+        """Number of polygons in a picture without simplified meshes."""
         self._crowds: list[Crowd] = []
         self._alone: list[Figure] = []
         self._places = np.zeros((0, 4, 4))

@@ -107,7 +107,7 @@ class MarkFigures:
         """Components that are looked at: their marks are all shown, with all their words."""
         self.words: Words = in_si
         self.old = False
-        """Whether they are of a pose that is shown no more."""
+        """True if the marks belong to a pose that is no longer shown."""
         self.edge = BESIDE
         """Pixels at the right edge of the picture that words leave free."""
         self._figures: list[tuple[vtkActor, Mark]] = []

@@ -50,7 +50,7 @@ class Overlays:
         self.model: Model | None = None
         self.items: tuple[Item, ...] = ()
         self.layers = True
-        """Whether links of planar machines are drawn side by side."""
+        """True if links of planar machines are drawn in layers."""
         self._ghosts = Ghosts(renderer, look)
         self._paths: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
         self._ellipsoids: list[_EllipsoidActors] = []

@@ -285,10 +285,10 @@ class Scene:
 
     def _highlight(self) -> None:
         chosen = self._figures_of(self._selected)
-        pointed_out_refs = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
+        pointed_out = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
         self._outlines["accent"].show(chosen, self.palette.colour("accent"))
-        self._outlines["dragged"].show(pointed_out_refs, self.palette.colour("dragged"))
+        self._outlines["dragged"].show(pointed_out, self.palette.colour("dragged"))
         self._outlines["hover"].show(touched, self.palette.colour("hover"))
 
     def _carried(self, ref: Ref) -> list[Figure]:

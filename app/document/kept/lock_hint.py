@@ -35,7 +35,7 @@ class LockHint:
         self._lock: QLockFile | None = None
         self.path: Path | None = None
         self.holder: Holder | None = None
-        """Who else has the document open; None if nobody was there first."""
+        """User who had the document open first; None if nobody had."""
 
     def hold(self, path: Path | None) -> None:
         """Move the hint to another document (None: to none). Failure to write it is ignored."""

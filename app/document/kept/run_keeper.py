@@ -68,7 +68,7 @@ class RunKeeper(QObject):
         super().__init__()
         self._session, self._settings, self._jobs = session, settings, jobs
         self._news: deque[Callable[[], object]] = deque()
-        """What the thread has to tell; it adds to it."""
+        """Messages of the thread, which adds to them."""
         self._said: set[str] = set()
         self.store = RunStore(folder, self._failed)
         self._document = session.document

@@ -34,7 +34,7 @@ class RunStore:
         self.worker = Worker("run store", failed)
         self._files: dict[Record, _RunFile] = {}
         self._asked: dict[Record, tuple[int, bool, float]] = {}
-        """What was to be written last of each: its version, whether it still grew, and when."""
+        """Last version of each run to be written, with True if it was still growing, and the time."""
         self._done: dict[Record, int] = {}
         """Versions of runs that are whole on disk."""
 

@@ -47,7 +47,7 @@ class Interpreter(QObject):
         self._thread: threading.Thread | None = None
         self._stopping = False
         self.answering = False
-        """Whether what is produced now is told here."""
+        """True if output produced now is shown here."""
         self._wanted.connect(self._run_in_window, Qt.ConnectionType.QueuedConnection)
         self.ended.connect(self._join_thread, Qt.ConnectionType.QueuedConnection)
 

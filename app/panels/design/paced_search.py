@@ -46,12 +46,12 @@ class PacedSearch(QObject):
         self._job: Job | None = None
         self._stop, self._pause = threading.Event(), threading.Event()
         self._free, self.waits = threading.Event(), threading.Event()
-        """Whether the window has shown what was found; whether the search waits for that."""
+        """True if the window has shown the last result; True if the search waits for that."""
         self._free.set()
         self.best: Any = None
-        """What is to be shown."""
+        """Result to be shown next."""
         self.has_found = False
-        """Whether it has found something."""
+        """True if the search has found something."""
         self._shown_at = 0.0
         self._soon = self._timer(LOOK_AGAIN, self._show_best)
         self._shown = self._timer(SHOWN, self._free.set)

@@ -32,7 +32,7 @@ class FunctionForm(PanelForm):
         self.card = 0
         """The card whose answer follows, or followed last."""
         self._told = ""
-        """Why there was no answer when that was told last."""
+        """Last reason reported for a missing result."""
         self.live_box = QCheckBox("Live")
         self.live_box.setToolTip("Run again whenever the pose changes, also while dragging")
         self.live_box.setVisible(function.live)
@@ -47,7 +47,7 @@ class FunctionForm(PanelForm):
         self.run_button.setDefault(True)
         self.reset_button.setVisible(bool(function.options))
         area = self._area(context)
-        self.lay_out(function.title, "Explain this function", area, beside=(self.live_box, self.progress))
+        self.lay_out(function.title, "Explain this function", area, at_right=(self.live_box, self.progress))
         self._restore_options()
         self._follow()
 

@@ -55,7 +55,7 @@ class ColumnTable(QTableWidget):
         self._numbers: Array = np.zeros((0, 0))
         self._choices = QStringListModel(self)
         self._said: list[str] = []
-        """What rows are said to be as long as they have no field."""
+        """Texts of rows that have no field."""
         self._without: list[int] = []
         """Rows that have none yet: fields are made in slices."""
         self._quiet = False

@@ -65,7 +65,7 @@ class ResultCard(QFrame):
         """The document that was open when the result came, and its machine."""
         self._renewing = False
         self._since = 0.0
-        """When it was first seen to be behind the machine that it follows, s; 0.0 if it is not."""
+        """Time at which the card was first seen to be behind the machine that it follows, s; 0.0 if it is not."""
         self._place = Place(session, settings, lambda: self.result, self._renew)
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []

@@ -50,7 +50,7 @@ class OutputPanel(QWidget):
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
         self._settled.timeout.connect(self._stop_revealing)
         self._place: tuple[int, int] | None = None
-        """Where the newest card lay, and how far one can scroll, when the timer ran last."""
+        """Position of the newest card and range of the scroll bar when the timer last ran."""
         self._late = QTimer(self, singleShot=True, interval=COMPARE)
         self._late.timeout.connect(self._compare)
         self._build()

@@ -85,7 +85,7 @@ class RoboticaLine:
         self.robotica = Robotica(self.host)
         self._document = session.document
         self._before: dict[str, float] = {}
-        """What values of the machine were before the line gave them others."""
+        """Values of the machine before the line changed them."""
 
     def begin(self, folder: str, place: str) -> Context:
         """Return the machine as shown; if the document changed since the last line, the Robotica state is reset.

@@ -82,7 +82,7 @@ class RoboticaPanel(QWidget):
         self.calls: dict[str, str] = dict(stored) if isinstance(stored, dict) else {}
         """The last call of each function."""
         self.answering = False
-        """Whether what is produced now is told here."""
+        """True if output produced now is shown here."""
         self._build()
         self.say(BANNER)
 

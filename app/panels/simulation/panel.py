@@ -71,7 +71,7 @@ class SimulationPanel(QWidget):
         self._session, self._settings, self.simulation = session, settings, simulation
         self._fields: list[QuantityEdit] = []
         self._problems: dict[str, str] = {}
-        """What is typed and refused, by field."""
+        """Refused texts by field."""
         self._row = QHBoxLayout()
         self.rows = StartRows(session, simulation, settings)
         self.runs = RunsList(session, jobs)

@@ -80,7 +80,7 @@ class RunsList(QWidget):
         super().__init__()
         self._session, self._jobs = session, jobs
         self._last = -1, Path()
-        """Where a run was saved or read last."""
+        """Folder in which a run was last saved or opened."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
         self.tree = _RunTree()

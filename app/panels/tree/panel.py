@@ -70,7 +70,7 @@ class ModelTree(QWidget):
         super().__init__(parent)
         self.session = session
         self.commands = commands
-        """What the menus of the window are made of, by the ids of commands; None without a window."""
+        """Commands of the window's menus by id; None without a window."""
         self.settings: Units = settings or SIUnits()
         self.diagnosis = Diagnosis(self)
         self.diagnosis.ready.connect(self.refresh)

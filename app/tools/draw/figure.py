@@ -70,9 +70,9 @@ class Figure:
         self._hand = hand
         self.tags: list[Tag] = []
         self.of: Drawing | None = None
-        """What they belong to: after an edit they are old until it is painted."""
+        """State that the items belong to: after an edit they are outdated until painted again."""
         self._taken: list[QRectF] = []
-        """Where pins with their names and the middles of links are, which dimensions leave free."""
+        """Areas of pins with their names and of link middles, which dimensions avoid."""
         self._lines: dict[str, tuple[QPointF, QPointF]] = {}
         """Ends of the links, which dimensions of others do not lie on where there is another place."""
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None

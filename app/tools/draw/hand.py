@@ -41,7 +41,7 @@ BAR = 6.0
 STAYS = 3.0
 """Pixels within which the pointer counts as unmoved."""
 ROOM, BESIDE = 2.2, 72.0
-"""How much larger than the machine the picture is at most, and the pixels that it leaves on each side."""
+"""Largest ratio of the picture to the machine, and margin in pixels."""
 DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
 
 
@@ -108,18 +108,18 @@ class Hand:
         self.dragged: tuple[Point, Point] | None = None
         """From where and to where a pin is dragged."""
         self.nudged: Point | None = None
-        """Where arrow keys have moved the pin to that the pointer was on, until the pointer moves."""
+        """Position to which the arrow keys moved the pin under the pointer, until the pointer moves."""
         self.gesture: object = object()
         """That of the last click: what a double click adds belongs to the same undo step."""
         self.on = False
         self._document = view.session.document
         self._before: tuple[View, Model] | None = None
-        """What was seen, and of which machine, before one looked flat onto the plane."""
+        """View and machine before the view was turned onto the plane."""
         self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._dead: tuple[Drawing, tuple[str, ...]] | None = None
         self._done_at: Point | None = None
-        """Where the last commit was, until the pointer leaves it: what the same click would do again is not told."""
+        """Position of the last commit, until the pointer leaves it: the same click again is not announced."""
         self._life = Lifetime()
         self.examiner = Examiner(view.widget)
         self._ahead = Worker("drawing ahead", lambda _error: None)

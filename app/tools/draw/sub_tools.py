@@ -444,10 +444,10 @@ class Tracer(SubTool):
     icon = "trace"
     also = ("coupler point", "trace point")
     help = (
-        "Click on a link or beside it: beside all links, the point belongs to the selected one, else to the one that "
-        "the pointer was on last."
+        "Click on a link. A click in free space adds the point to the selected link, or else to the link that was "
+        "last under the pointer."
     )
-    words = ("click on a link, or beside it: the selected one, else the one that the pointer was on last",)
+    words = ("click on a link; in free space the point joins the selected link, or the last one under the pointer",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """Add the point and draw its path from now on."""

@@ -194,7 +194,7 @@ def _drag_pin(hand: Hand, point: Point) -> Gesture:
             slow += slow >= 2 or time.thread_time() - began > QUICK
             hand.dragged = (goal if follows else point), goal
             hand.view.say(
-                "Changing the geometry: lengths beside the pin follow, a closed padlock keeps one · Esc cancels"
+                "Changing the geometry: link lengths at this pin follow, a closed padlock keeps one · Esc cancels"
             )
     finally:
         hand.dragged = None

@@ -24,7 +24,7 @@ from app.preferences.icons import icon
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEdit, known_names
-from app.widgets.fields.recorded_signal_editors import beside, following
+from app.widgets.fields.recorded_signal_editors import following, relative_to_document
 from app.widgets.note import severity_color
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, number, read, value_in
@@ -114,7 +114,7 @@ class SourceEditor(FieldEditor):
         assert self.context is not None
         assert self.driver is not None
         model = self.context.model
-        self.attempt(following(self.driver, beside(path, model.origin), model))
+        self.attempt(following(self.driver, relative_to_document(path, model.origin), model))
 
 
 SIGNALS = "Recorded signals (*.csv *.txt *.dat *.t *.sim);;All files (*)"

@@ -19,7 +19,7 @@ from core.model.fields import Element, Field
 from core.model.units.units import SI
 
 
-def beside(path: str, origin: str) -> str:
+def relative_to_document(path: str, origin: str) -> str:
     """Return a path as the model stores it: relative if it is in or below the folder of the model's file."""
     if origin and Path(path).is_relative_to(Path(origin).resolve().parent):
         return Path(path).relative_to(Path(origin).resolve().parent).as_posix()

@@ -36,9 +36,11 @@ class PanelForm(QWidget):
 
     # ----------------------------------------------------------------------------- building
 
-    def lay_out(self, title: str, tip: str, area: FormArea, *below: QWidget, beside: tuple[QWidget, ...] = ()) -> None:
+    def lay_out(
+        self, title: str, tip: str, area: FormArea, *below: QWidget, at_right: tuple[QWidget, ...] = ()
+    ) -> None:
         """Lay out the title with its help button (`tip`), the fields, the widgets `below`, the note, and Run or Stop
-        with the widgets `beside` them."""
+        with the widgets `at_right` of them."""
         self.area = area
         area.help_toggled.connect(self.edited)
         column = QVBoxLayout(self)
@@ -49,7 +51,7 @@ class PanelForm(QWidget):
         for widget in (*below, self.note):
             column.addWidget(widget)
         row = QHBoxLayout()
-        for widget in (self.run_button, self.stop_button, *beside):
+        for widget in (self.run_button, self.stop_button, *at_right):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.reset_button)

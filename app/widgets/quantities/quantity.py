@@ -45,7 +45,7 @@ class QuantityEdit(QLineEdit):
     """A number in the preferred unit, or a formula. `commit(value)` is called with a float in SI, the text of a
     formula, or None (an emptied optional field); it returns the reason when the value is refused.
 
-    Signals: `explained(words, severity)` — what to say beside the field (a reason, or a formula's value).
+    Signals: `explained(words, severity)` — text shown next to the field (a reason, or a formula's value).
     """
 
     explained = Signal(str, str)

@@ -59,7 +59,7 @@ class Tendons:
     ) -> None:
         self.reader, self.settings, self.places, self.passive, self.rotors = reader, settings, places, passive, rotors
         self.bound = self.idle = 0
-        """How many have limits or dry friction; how many exert nothing by themselves."""
+        """Number of tendons with limits or dry friction, and of those that exert no force by themselves."""
 
     def read(self, section: Tag) -> None:
         """Read all tendons of a section."""

@@ -188,7 +188,7 @@ class CompiledEquations:
         if reduced.entry is not None:
             self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()
-        """What a person should know of how this run is made."""
+        """Notes for the user on how this run is computed."""
         u = np.zeros(mech.nv) if constant is None else constant
         self._arrange(compiled, p, y, u, reduced)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])

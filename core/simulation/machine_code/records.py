@@ -169,7 +169,7 @@ class Record:
     def _bind_arrays(self, words: NDArray[np.int64]) -> None:
         self.words, self._whole, self._floats = words, words.data, words.view(np.float64).data
         self.place = int(words.ctypes.data)
-        """Where machine code finds the record."""
+        """Address of the record for machine code."""
 
     @classmethod
     def at(cls: type[AnyRecord], place: int) -> AnyRecord:

@@ -155,7 +155,7 @@ class MakingAhead:
         self._process: Child | None = None
         self._lines: list[str] = []
         self.total = 0
-        """How many pieces it makes."""
+        """Number of pieces that it makes."""
 
     @property
     def busy(self) -> bool:

@@ -312,7 +312,7 @@ def test_large_runs_are_asked_for(bench, pendulum, monkeypatch):
     save(bench)
     assert not companion.folder_of(pendulum).exists()
     assert "1 run of" in bench.window.notices.texts["keeping runs"]
-    bench.window.notices.answer("keeping runs", "Keep beside the machine")
+    bench.window.notices.answer("keeping runs", "Save with the machine")
     bench.wait(bench.window.run_keeper.wait)
     assert (companion.folder_of(pendulum) / companion.INDEX).is_file()
 

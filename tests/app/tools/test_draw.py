@@ -22,7 +22,7 @@ from tests.app.conftest import MAKING, pump
 PLAIN = Qt.KeyboardModifier.NoModifier
 
 
-class ElementWriter:
+class Pen:
     """A hand that counts what it does."""
 
     def __init__(self, bench):
@@ -119,7 +119,7 @@ class ElementWriter:
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    return ElementWriter(bench)
+    return Pen(bench)
 
 
 def rest_of(model):

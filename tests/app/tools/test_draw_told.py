@@ -7,14 +7,14 @@ from PySide6.QtTest import QTest
 from core import linkage
 from core.model import Model
 from resources import EXAMPLES
-from tests.app.tools.test_draw import ElementWriter
+from tests.app.tools.test_draw import Pen
 
 
 @pytest.fixture
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    return ElementWriter(bench)
+    return Pen(bench)
 
 
 def test_what_a_formula_is_worth_is_read_beside_it(pen):

@@ -4,14 +4,14 @@ import pytest
 
 from app.document.session import Ref
 from app.tours.four_bar import TOUR
-from tests.app.tools.test_draw import ElementWriter, middle
+from tests.app.tools.test_draw import Pen, middle
 
 
 @pytest.fixture
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    return ElementWriter(bench)
+    return Pen(bench)
 
 
 def test_a_point_beside_all_links_belongs_to_the_selected_one(pen):

@@ -7,14 +7,14 @@ from PySide6.QtTest import QTest
 
 from app.tools.draw.tool import hand_of
 from core.mechanism import Mechanism
-from tests.app.tools.test_draw import ElementWriter
+from tests.app.tools.test_draw import Pen
 
 
 @pytest.fixture
 def pen(bench):
     bench.window.activateWindow()
     bench.view.setFocus()
-    yield ElementWriter(bench)
+    yield Pen(bench)
     if bench.window.dialogs.tour_card is not None:
         bench.window.dialogs.tour_card.leave()
 

@@ -32,7 +32,7 @@ WRITES_FILES, SWITCHES = {"picture"}, {"trig_notation"}
 
 
 @dataclasses.dataclass
-class BackgroundDesk:
+class Desk:
     """A session with its output, and nothing else."""
 
     qtbot: object
@@ -89,7 +89,7 @@ def desk_of(qtbot, jobs, settings):
         panel.resize(800, 500)
         panel.show()
         desks.append((answers, panel))
-        return BackgroundDesk(qtbot, session, jobs, settings, answers, panel)
+        return Desk(qtbot, session, jobs, settings, answers, panel)
 
     yield make
     for answers, panel in desks:
