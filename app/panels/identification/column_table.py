@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 COLUMN, IS, UNIT = range(3)
-HEADS = ("Column", "Is", "Unit")
+HEADS = ("Column", "Signal", "Unit")
 TIPS = (
     "Name of the column in the file",
     "Signal of the machine, guessed at first; — means not used",

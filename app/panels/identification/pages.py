@@ -127,7 +127,7 @@ class ForcesPage(QWidget):
             narrow=True,
         )
         self.fields.line(
-            "held", "Held back", "25 %", tip=("Fraction of the rows held back to validate the fit"), narrow=True
+            "held", "Validation", "25 %", tip=("Fraction of the rows, at the end, kept for validation"), narrow=True
         )
         _set_page_layout(self, form)
 
@@ -152,7 +152,7 @@ def _fraction(fields: Fields) -> float:
         value = -1.0
     if not 0.0 <= value <= 0.8:
         raise ModelError(
-            f"'{text}' is not a valid fraction of rows to hold back.", where="Held back", remedy="Type 0 … 80 %."
+            f"'{text}' is not a valid fraction of rows for validation.", where="Validation", remedy="Type 0 … 80 %."
         )
     return value
 
@@ -182,7 +182,9 @@ class RunPage(QWidget):
             tip=("Number of segments of a long trace that start from their own initial values (multiple shooting)"),
             narrow=True,
         )
-        lines.line("held", "Held back", "25 %", tip="Fraction of the rows held back to validate the fit", narrow=True)
+        lines.line(
+            "held", "Validation", "25 %", tip="Fraction of the rows, at the end, kept for validation", narrow=True
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 6)
         column.addWidget(self.vary, 1)

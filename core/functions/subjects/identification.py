@@ -398,7 +398,7 @@ _COLUMNS = Text(
 _ONLY = Text("only", "Only", "Bodies and joints; empty: all", joined=", ")
 _KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS, joined=", ")
 _SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
-_HELD_BACK = Number("held_back", "Held back", "Fraction of the rows, at the end, used for validation", 0.25,
+_HELD_BACK = Number("held_back", "Validation", "Fraction of the rows, at the end, used for validation", 0.25,
                     minimum=0.0, maximum=0.8)  # fmt: skip
 
 FUNCTIONS = (

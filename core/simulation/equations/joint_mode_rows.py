@@ -218,7 +218,7 @@ def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
         inertia = rows.stiffness[k] / rows.closing[k]
         unit, of = ("N·m/rad", "kg·m²") if row.dimension == "angle" else ("N/m", "kg")
         notes.append(
-            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the effective inertia "
+            f"Stop of '{row.name}': stiffness {rows.stiffness[k]:.2g} {unit}, derived from the effective inertia "
             f"of {inertia:.2g} {of}."
         )
     if rows.cramped:
