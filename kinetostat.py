@@ -27,22 +27,20 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from core import errors as errors
-    from core import linkage as linkage
-    from core import spatial as spatial
     from core import symbolic as symbolic
     from core.c_code.generate import Generated, generate_c
+    from core.constraints.mobility.findings import check
     from core.control.descriptor import DescriptorSystem
     from core.control.feedback import lqr
     from core.control.linear_system import LinearSystem, LinearSystems
     from core.control.linearise import linearise
     from core.control.operating_point import OperatingPoint
     from core.control.root_locus import RootLocus, root_locus
+    from core.design import linkage as linkage
     from core.design.asked_designs import asked_design, asked_target
     from core.design.design import Design
     from core.design.path_synthesis import synthesise
     from core.design.target_curves import target
-    from core.elements.constraints.frame_constraint import FrameConstraint
-    from core.elements.forces.line_law import LineLaw
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, loads, save
     from core.files.named import examples, load, read
@@ -51,11 +49,13 @@ if TYPE_CHECKING:
     from core.identification.identify import Identification, identify
     from core.identification.measured_motion import Preparation
     from core.identification.output_error import RunFit, fit_run
+    from core.identification.sensitivities.gradient import Gradient, gradient
     from core.joints import JointKind
     from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
+    from core.mechanics.elements.constraints.frame_constraint import FrameConstraint
+    from core.mechanics.elements.forces.line_law import LineLaw
     from core.mechanism import Mechanism
-    from core.mobility.findings import check
     from core.model import (
         Aim,
         Annotation,
@@ -107,21 +107,21 @@ if TYPE_CHECKING:
         World,
     )
     from core.model.edits import edits
-    from core.sensitivities.gradient import Gradient, gradient
+    from core.numerics import spatial as spatial
+    from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
-    from core.spatial import scalar as scalar
     from core.studies.distributions import Distribution, lognormal, normal, triangular, uniform
     from core.studies.study import Study, channel
     from core.studies.study_result import StudyResult
-    from core.workspace.mapping import workspace
-    from core.workspace.workspace_map import WorkspaceMap
+    from core.studies.workspace.mapping import workspace
+    from core.studies.workspace.workspace_map import WorkspaceMap
     from viz.pictures.offscreen import render
 
 _MODULES = {
     "errors": "core.errors",
-    "linkage": "core.linkage",
-    "scalar": "core.spatial.scalar",
-    "spatial": "core.spatial",
+    "linkage": "core.design.linkage",
+    "scalar": "core.numerics.spatial.scalar",
+    "spatial": "core.numerics.spatial",
     "symbolic": "core.symbolic",
     "edits": "core.model.edits.edits",
 }
@@ -137,8 +137,8 @@ _PLACES = {
     "core.design.design": ("Design",),
     "core.design.path_synthesis": ("synthesise",),
     "core.design.target_curves": ("target",),
-    "core.elements.constraints.frame_constraint": ("FrameConstraint",),
-    "core.elements.forces.line_law": ("LineLaw",),
+    "core.mechanics.elements.constraints.frame_constraint": ("FrameConstraint",),
+    "core.mechanics.elements.forces.line_law": ("LineLaw",),
     "core.errors": (
         "AssemblyError",
         "ExpressionError",
@@ -158,7 +158,7 @@ _PLACES = {
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
-    "core.mobility.findings": ("check",),
+    "core.constraints.mobility.findings": ("check",),
     "core.model": (
         "Aim",
         "Annotation",
@@ -209,13 +209,13 @@ _PLACES = {
         "VariedRow",
         "World",
     ),
-    "core.sensitivities.gradient": ("Gradient", "gradient"),
+    "core.identification.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
     "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
     "core.studies.study": ("Study", "channel"),
     "core.studies.study_result": ("StudyResult",),
-    "core.workspace.mapping": ("workspace",),
-    "core.workspace.workspace_map": ("WorkspaceMap",),
+    "core.studies.workspace.mapping": ("workspace",),
+    "core.studies.workspace.workspace_map": ("WorkspaceMap",),
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}

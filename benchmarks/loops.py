@@ -276,7 +276,7 @@ def other(machine: str) -> dict[str, float]:
 def evaluations() -> dict[str, dict[str, float]]:
     """Nanoseconds of processor time for a loop and evaluation, the median of rounds in which all machines take turns:
     their equations as a table of blocks and, where that does not take long to compile, in one piece."""
-    from core.closed_forms import closed_forms
+    from core.constraints.closed_forms import closed_forms
     from core.mechanism import Mechanism
 
     os.environ["KINETOSTAT_CACHE"], os.environ["KINETOSTAT_THREADS"] = "", "1"

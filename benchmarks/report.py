@@ -13,7 +13,7 @@ from benchmarks.measure import Time, once, together
 from benchmarks.native_pinocchio import native
 from benchmarks.peers import FUNCTIONS, peers
 from core.mechanism import Mechanism
-from core.traces import program
+from core.programs import program
 
 METHODS = {
     "forward dynamics": "forward_dynamics",

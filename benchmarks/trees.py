@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.joints import Prismatic, Revolute
+from core.mechanics.multibody.number_reader import Numbers
+from core.mechanics.multibody.topology import topology_of
+from core.mechanics.multibody.tree_of_model import machine_of
 from core.model import Model
-from core.multibody.number_reader import Numbers
-from core.multibody.topology import topology_of
-from core.multibody.tree_of_model import machine_of
-from core.spatial.inertia import split
+from core.numerics.spatial.inertia import split
 
 
 class Part(NamedTuple):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from core import linkage
+from core.design import linkage
+from core.design.linkage import XZ, Drawing, On, Point, ground
 from core.files import save
-from core.linkage import XZ, Drawing, On, Point, ground
 from core.model import Model
 from core.model.edits.edits import change
 from resources import EXAMPLES

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.model.fields import Value
 from core.model.parameters import value_of
 from core.model.shapes import Pose
-from core.spatial.rotation import from_angles, from_quaternion
+from core.numerics.spatial.rotation import from_angles, from_quaternion
 
 Array = NDArray[np.float64]
 Placement = tuple[float, ...]

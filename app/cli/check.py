@@ -21,7 +21,7 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
 
     Exit code 1 if errors are found, 0 otherwise.
     """
-    from core.mobility.findings import check
+    from core.constraints.mobility.findings import check
 
     result = read(model_file, **reading)
     findings = list(dict.fromkeys([*result.findings, *check(result.model)]))

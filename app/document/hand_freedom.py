@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.session import Session
-from core.elements.constraints.kinematic_constraint import POSITION
 from core.errors import ModelError, listed
+from core.mechanics.elements.constraints.kinematic_constraint import POSITION
 from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]

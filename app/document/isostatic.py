@@ -8,10 +8,10 @@ from app.background.jobs import Jobs
 from app.document.mobility import mobility_of_session
 from app.document.session import Session
 from core.errors import KinetostatError
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 if TYPE_CHECKING:
-    from core.mobility.mobility import Mobility
+    from core.constraints.mobility.mobility import Mobility
     from core.model import Model
 
 
@@ -29,7 +29,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
         return
 
     def work(_progress: Any, _cancelled: Any) -> Model:
-        from core.mobility.isostatic_model import isostatic_model
+        from core.constraints.mobility.isostatic_model import isostatic_model
 
         return isostatic_model(Compiled(model), found)
 

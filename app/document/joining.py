@@ -23,12 +23,12 @@ from app.document.session import Session
 from core.errors import AssemblyError, KinetostatError
 from core.joints import JOINT_KINDS, Free
 from core.later import dataclass
+from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model import WORLD, Joint, Model
 from core.model.connections import joined
 from core.model.edits import edits, starters
 from core.model.formula.numerals import vector_without_noise, without_noise
-from core.multibody.number_reader import Numbers
 from viz.placement import inverse, numbers, perpendicular, unit
 
 Array = NDArray[np.float64]

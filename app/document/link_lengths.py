@@ -10,8 +10,8 @@ import numpy as np
 from app.document.revision import Array, posed
 from app.document.session import Session
 from core.constraints.rest_position import rest_deviations
+from core.design.linkage.closing import as_drawn, coordinates_at
 from core.errors import ModelError
-from core.linkage.closing import as_drawn, coordinates_at
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.edits import edits

@@ -14,12 +14,12 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document.session import Session
+from core.constraints.mobility.findings import examined
+from core.constraints.mobility.mobility import Mobility
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
-from core.mobility.findings import examined
-from core.mobility.mobility import Mobility
 from core.model import WORDS, Finding, Model
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 from viz.scene.prefetch import prepare_motion_meshes
 
 PAUSE_MS = 350
@@ -54,7 +54,7 @@ def make_ready(mech: Mechanism) -> None:
     run in a thread."""
     with suppress(KinetostatError):  # told where it is asked for
         if mech.constrained:
-            from core.closed_forms.closed_forms import closed_forms_of
+            from core.constraints.closed_forms.closed_forms import closed_forms_of
 
             closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))

@@ -18,7 +18,7 @@ from app.tools.draw.hand import Hand
 from app.tools.draw.tool import hand_of
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
-from core.linkage import Point
+from core.design.linkage import Point
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -13,8 +13,8 @@ from core.later import dataclass
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
+    from core.constraints.mobility.mobility import Mobility
     from core.functions.results import Result
-    from core.mobility.mobility import Mobility
     from core.model import Model
 
 MOVED = 0.2

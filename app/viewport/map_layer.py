@@ -23,7 +23,7 @@ from viz.scene.plane_handle import PlanePart, PlanePlace
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from core.workspace.workspace_map import WorkspaceMap
+    from core.studies.workspace.workspace_map import WorkspaceMap
 
 Array = NDArray[np.float64]
 COMPARE = 120

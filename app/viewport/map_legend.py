@@ -21,7 +21,7 @@ from viz.look import LookName
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from core.workspace.workspace_map import WorkspaceMap
+    from core.studies.workspace.workspace_map import WorkspaceMap
 
 MARGIN = 12
 BAR = QSize(220, 10)

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
 from core.constraints.machine_size import speed_units
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import unknown_name_error
 from core.constraints.rest_position import rest
 from core.errors import ModelError, near_misses
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
 from core.model.formula.expression import names, parse
 from core.model.joints import effective_limit
 from core.model.signals import TIME
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from core.analysis.held_pose import held_pose
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, equilibrium_at, force_scale
 from core.constraints import motor_limits
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.states import one_state
 from core.errors import SimulationError
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
+from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.multibody.parameter_values import Values
 
 Array = NDArray[np.float64]
 

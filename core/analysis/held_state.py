@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from core.analysis.pose_modes import contact_states_at, row_slopes
 from core.constraints.joint_modes import JointRow
 from core.constraints.joint_rows import row_biases_at
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.motor_limits import given, has_motor, saturated
 from core.constraints.named_values import unknown_name_error
 from core.errors import ModelError
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.matrix_forms import stacked
 from core.numerics.rank import least, solver
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.derivatives import Equations
-from core.traces.not_finite import singular
+from core.programs.derivatives import Equations
+from core.programs.not_finite import singular
 
 Array = NDArray[np.float64]
 

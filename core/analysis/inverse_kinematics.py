@@ -113,7 +113,7 @@ def solve(
     `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
     Raises AssemblyError where q does not close, and no pose near it does.
     """
-    from core.mobility.random_pose import random_pose
+    from core.constraints.mobility.random_pose import random_pose
 
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
@@ -144,7 +144,7 @@ def _without_duplicates(
     mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float
 ) -> tuple[Reach, ...]:
     """The poses without duplicates; the first of each group of equivalent ones is kept."""
-    from core.mobility.constraint_rank import PositionConstraints
+    from core.constraints.mobility.constraint_rank import PositionConstraints
 
     in_loops = {joint for loop in mech.loops for joint in loop.joints}
     looped = np.array([coordinate.joint in in_loops for coordinate in mech.coordinates])
@@ -176,7 +176,7 @@ def speeds_without_effect(
 
     translation : only the place of the frame's origin counts, not how it is turned
     """
-    from core.mobility.random_pose import random_pose
+    from core.constraints.mobility.random_pose import random_pose
 
     rng = np.random.default_rng(5)
     poses = [random_pose(mech.compiled, rng, p, t) for _ in range(POSES_TRIED)]
@@ -219,7 +219,7 @@ def self_motions(
     some end at once, and a way along them the target is met only back at the pose. Joints that never move the frame (of
     a camera or a gripper) do not count.
     """
-    from core.mobility.constraint_rank import PositionConstraints
+    from core.constraints.mobility.constraint_rank import PositionConstraints
 
     constraints = PositionConstraints(mech.compiled, p, t)
     N = constraints.motions(q)

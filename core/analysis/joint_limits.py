@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_limits import CutLimit, cut_limits
-from core.mobility.constraint_rank import PositionConstraints
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE

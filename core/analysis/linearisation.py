@@ -8,7 +8,7 @@ At a closed state (q, v) with accelerations a and multipliers λ, displacements 
 with f = M a + h − Gᵀ λ and g = G a + Ġ v. Joints that friction holds are held like what closes loops, for as long as
 it does; those that slide keep their direction; elastic stops that are pushed in are springs; motors that keep a limit
 of speed hold it, and those at their limit of effort give that. In independent coordinates s and speeds u: ẏ = A y,
-y = (s, u). All derivatives are exact (`core.traces.derivatives`), but for those of rows of joints that close loops
+y = (s, u). All derivatives are exact (`core.programs.derivatives`), but for those of rows of joints that close loops
 (`core.analysis.pose_modes`).
 """
 
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
 from core.analysis.small_motions import small_motions
 from core.analysis.state_reduction import names_of, reduction
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.states import one_state
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.multibody.parameter_values import Values
-from core.traces.derivatives import Equations, derivatives
+from core.programs.derivatives import Equations, derivatives
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import HELD_TOLERANCE, Actuators, default_actuators, transmission
+from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.constraints.mobility.random_pose import random_pose
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.mobility.random_pose import random_pose
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Kind = Literal["velocity", "force"]

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from core.analysis.motion_screw import screw_of_twist
 from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
 from core.analysis.tool_frame import tool_frame
+from core.constraints.mobility.findings import concerned
+from core.constraints.mobility.free_motions import FreeMotion
+from core.constraints.mobility.mobility import Mobility
 from core.errors import AssemblyError, KinetostatError
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.mobility.findings import concerned
-from core.mobility.free_motions import FreeMotion
-from core.mobility.mobility import Mobility
 from core.model import Joint
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.later import dataclass
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.multibody.parameter_values import Values
 
 Array = NDArray[np.float64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
+from core.mechanics.multibody.topology import Topology, topology_of
 from core.model import Model
-from core.multibody.topology import Topology, topology_of
 
 
 def obstacle(model: Model) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.analysis.manipulability import free_jacobian
+from core.constraints.mobility.random_pose import random_pose
 from core.mechanism import Mechanism
-from core.mobility.random_pose import random_pose
 
 WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
 """Code → the axes along which the frame can move."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.rest_position import rest
-from core.mobility.constraint_rank import PositionConstraints
 from core.model import Body
 
 Array = NDArray[np.float64]

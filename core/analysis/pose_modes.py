@@ -17,8 +17,8 @@ from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import PressedStops, compressed_stops, pressed
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, row_biases_at, rows_at
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.motor_limits import withheld_force
-from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.bounded_forces import resolved
 
 Array = NDArray[np.float64]

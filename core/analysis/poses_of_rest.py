@@ -16,12 +16,12 @@ from core.constraints.bearing_friction import bearing_loads_at, require_unique_b
 from core.constraints.elastic_stops import PressedStops, compressed_stops, has_elastic_stop, pressed
 from core.constraints.joint_modes import NOWHERE, joint_modes
 from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_row_index, rows_at
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.errors import SimulationError
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.derivatives import derivatives
+from core.programs.derivatives import derivatives
 
 Array = NDArray[np.float64]
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import Actuators, default_actuators
+from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
 from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import ACCEPTED_GAP
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.analysis.held_state import HeldState
 from core.analysis.state_reduction import Reduction
-from core.traces.derivatives import Equations
+from core.programs.derivatives import Equations
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.derivatives import Equations
-from core.traces.junctions import NEGLIGIBLE_DAMPING
+from core.programs.derivatives import Equations
+from core.programs.junctions import NEGLIGIBLE_DAMPING
 
 Array = NDArray[np.float64]
 

@@ -33,10 +33,10 @@ from core.constraints.joint_modes import (
 from core.constraints.joint_rows import rows_at
 from core.mechanics.dry_friction import NOTHING
 from core.mechanics.runner import inline
-from core.spatial.attitude import wrapped_angle
-from core.spatial.scalar import Scalar, minus, plus, times
-from core.traces.compiled import Compiled
-from core.traces.dynamics import friction_levels
+from core.numerics.spatial.attitude import wrapped_angle
+from core.numerics.spatial.scalar import Scalar, minus, plus, times
+from core.programs.compiled import Compiled
+from core.programs.dynamics import friction_levels
 
 Array = NDArray[np.float64]
 

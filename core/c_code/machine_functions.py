@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 
 from core.c_code.joint_resistance import Resistance, resisting_forces
 from core.c_code.small_systems import Held, Ordered, dot, factorised, held, solved, symmetric
-from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.codegen.graph_symbols import as_symbol, column, symbols
-from core.elements.constraints.kinematic_constraint import POSITION, VELOCITY
+from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
 from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
+from core.numerics.spatial.scalar import Scalar, minus, plus, times, total
 from core.numerics.tolerances import SINGULAR_SINE
+from core.programs import dynamics
+from core.programs.kinematics import rate
 from core.simulation.equations.reduced import REGULAR_SINE, STEEP_RATIO
 from core.simulation.equations.singular_masses import may_be_singular
-from core.spatial.scalar import Scalar, minus, plus, times, total
-from core.traces import dynamics
-from core.traces.kinematics import rate
 
 Array = NDArray[np.float64]
 LETTERS = {"q": "q", "v": "v", "x": "x", "t": "t", "u": "u", "p": "p", "f": "m", "a": "a", "n": "now"}

@@ -12,7 +12,7 @@ from core.c_code.machine_functions import LETTERS, MachineFunctions, Traced
 from core.c_code.public_functions import PublicFunction
 from core.c_code.stepper import Method, StepFunctions
 from core.codegen.c_text import CFunction, Precision, c_function
-from core.elements.time_argument import Splines
+from core.mechanics.elements.time_argument import Splines
 from core.model.formula.formula_units import Dimension
 
 Array = NDArray[np.float64]

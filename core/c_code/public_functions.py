@@ -10,10 +10,9 @@ import casadi as ca
 from core.c_code.machine_functions import MachineFunctions, Traced
 from core.c_code.names import identifier
 from core.codegen.graph_symbols import as_symbol
-from core.elements.force_state import ForceState
-from core.elements.formulas import formula_of
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.measures.run_measures import Signals
+from core.mechanics.elements.force_state import ForceState
+from core.mechanics.elements.formulas import formula_of
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.model.formula.expression import names as names_in
@@ -21,9 +20,10 @@ from core.model.formula.expression import parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.model.formula.nodes import Name, Node
 from core.model.signals import TIME, component, signal_names
-from core.spatial.scalar import Scalar
-from core.traces.dynamics import force_state
-from core.traces.kinematics import matrix_of
+from core.numerics.spatial.scalar import Scalar
+from core.programs.dynamics import force_state
+from core.programs.kinematics import matrix_of
+from core.simulation.measures.run_measures import Signals
 
 
 class PublicFunction(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 from core.codegen.graph_symbols import as_symbol
 from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
+from core.numerics.spatial.scalar import Scalar, is_zero, minus, times, total
 from core.numerics.tolerances import INDEPENDENT_ROW
-from core.spatial.scalar import Scalar, is_zero, minus, times, total
 
 Rows = Sequence[Sequence[Scalar]]
 

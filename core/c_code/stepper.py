@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.c_code.machine_functions import MachineFunctions, Traced
-from core.elements.time_argument import at_times
+from core.mechanics.elements.time_argument import at_times
 from core.numerics.tolerances import OPEN_GAP, SINGULAR_SINE
 
 Array = NDArray[np.float64]

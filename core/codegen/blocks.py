@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import column, symbols
 from core.later import dataclass
-from core.spatial.scalar import Scalar
-from core.spatial.vector import Vector3
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 MOST_VARIANTS = 24

@@ -6,8 +6,8 @@ from typing import Any
 
 import casadi as ca
 
-from core.spatial import scalar
-from core.spatial.scalar import Scalar
+from core.numerics.spatial import scalar
+from core.numerics.spatial.scalar import Scalar
 
 _constants: dict[float, ca.SX] = {}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Signature(NamedTuple):
     """Lengths of a function's arguments q, v, u (joint forces or accelerations), l (constraint multipliers), c (forces
     along coordinates of joints that close loops), x (states of force elements, then their rates) and t
-    (`core.elements.time_argument`), and the shape of its result."""
+    (`core.mechanics.elements.time_argument`), and the shape of its result."""
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]

@@ -15,9 +15,9 @@ from core.codegen.guards import Check, Guard
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
 from core.constraints.states import states_of
+from core.mechanics.multibody.parameter_values import Values
 from core.model import Force, Joint
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

@@ -21,9 +21,9 @@ from core.constraints.cut_limits import cut_limits, exceeded_limit
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.constraints.states import broadcast_to_states, states_of
 from core.errors import ModelError
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.joints import JointKind
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, scaled
 from core.numerics.position_solver import Flags, Problem
-from core.spatial.pose import Pose
-from core.spatial.rotation import Rotation
-from core.spatial.vector import Vector3
-from core.traces.compiled import Compiled, once
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import Rotation
+from core.numerics.spatial.vector import Vector3
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

@@ -18,10 +18,10 @@ from core.constraints.joint_modes import NOWHERE, JointModes
 from core.constraints.joint_rows import JointRows
 from core.constraints.multipliers import constrained_motion
 from core.errors import SimulationError
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.fixed_points import fixed_point
 from core.numerics.rank import null_space
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.constraints.acting_states import default_joint_modes, resting
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import AT_REST_SPEED
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, is_sparse
 from core.numerics.rank import nonzero_rows, solver
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -17,10 +17,10 @@ from core.constraints import cut_coordinates
 from core.constraints.named_positions import moved
 from core.constraints.rest_position import rest
 from core.joints.measures import coordinates_of
+from core.mechanics.multibody.tree_of_model import sides_of
 from core.model import WORLD, Joint
-from core.multibody.tree_of_model import sides_of
-from core.spatial.pose import IDENTITY, from_matrix
-from core.traces.compiled import Compiled
+from core.numerics.spatial.pose import IDENTITY, from_matrix
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

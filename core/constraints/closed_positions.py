@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, reversed_joint
 from core.constraints.cut_limits import CutLimit, cut_limits, exceeded_limit, limits_widened_to_start, with_limit_rows
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

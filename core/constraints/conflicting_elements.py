@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.closed_positions import closed_position
-from core.elements.constraints.kinematic_constraint import Row
-from core.multibody.parameter_values import Values
+from core.mechanics.elements.constraints.kinematic_constraint import Row
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -19,10 +19,10 @@ from core.constraints.machine_size import speed_units
 from core.constraints.named_values import motion_values_by_name
 from core.constraints.redundant_drivers import contradiction, contradiction_error, quantity_text
 from core.errors import AssemblyError
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, scaled
 from core.numerics.rank import eliminated, least, nonzero_rows
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_coordinates import motion
+from core.mechanics.multibody.parameter_values import Values
 from core.model.signals import component
-from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.position_solver import Problem
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

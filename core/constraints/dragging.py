@@ -13,9 +13,9 @@ from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
 from core.constraints.change_points import loosened, meet_exactly, undecided
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, limits_widened_to_start, reached_limits
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -187,7 +187,7 @@ def _stage(path: _DragPath, followers: Followers, step: Array, last: bool) -> _S
 
 def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
     """Result of a step of the dragged coordinates: the closed position nearest to the first-order prediction."""
-    from core.closed_forms.closed_forms import explicitly_closed
+    from core.constraints.closed_forms.closed_forms import explicitly_closed
 
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     q, ones = followers.q, np.ones(compiled.nv)

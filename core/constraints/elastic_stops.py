@@ -15,7 +15,7 @@ from core.constraints.joint_modes import (
     stiffness_per_inertia,
 )
 from core.constraints.joint_rows import JointRows
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

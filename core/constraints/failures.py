@@ -10,14 +10,14 @@ from core.constraints.closed_positions import closed_position
 from core.constraints.conflicting_elements import Conflict, Key, conflicting
 from core.constraints.cut_limits import BEYOND, CutLimit
 from core.constraints.redundant_drivers import contradiction, contradiction_error, quantity_text, unit
-from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, listed
+from core.mechanics.elements.constraints.kinematic_constraint import Row
+from core.mechanics.multibody.parameter_values import Values
 from core.model.model import WORDS
-from core.multibody.parameter_values import Values
 from core.numerics.rank import inverse, null_space
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled
-from core.traces.not_finite import REMEDY
+from core.programs.compiled import Compiled
+from core.programs.not_finite import REMEDY
 
 Array = NDArray[np.float64]
 

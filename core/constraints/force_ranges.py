@@ -33,9 +33,9 @@ from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import equivalent_actuator_forces
 from core.constraints.row_forces import resisting_forces, resisting_forces_with_loads, touched_stop_sides
 from core.constraints.states import broadcast_to_states
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.rank import least
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

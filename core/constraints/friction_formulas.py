@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from core.constraints.joint_modes import NOWHERE, JointRow
 from core.errors import SimulationError
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -12,16 +12,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraints.joint_coordinate import OF_CLUTCH
 from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.dry_friction import friction_of, is_controlled, owner
+from core.mechanics.elements.constraints.joint_coordinate import OF_CLUTCH
+from core.mechanics.multibody.coordinates import Coordinates
 from core.model import Force, Joint
 from core.model.joints import Limit, effective_limit
 from core.model.parameters import environment
 from core.model.signals import component
-from core.multibody.coordinates import Coordinates
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from core.constraints.friction_formulas import rows_with_friction_levels
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes, middle
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.bounded_forces import row_sizes
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.rest_position import rest
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 
 def size_of(compiled: Compiled, p: Values) -> float:

@@ -22,13 +22,13 @@ from core.constraints.consistent_motion import independent_speeds
 from core.constraints.multipliers import constrained_motion
 from core.constraints.states import broadcast_to_states, states_of
 from core.errors import ModelError, near_misses
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import dense
 from core.numerics.rank import null_space
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.compiled import Compiled
-from core.traces.derivatives import Equations, derivatives
-from core.traces.not_finite import singular
+from core.programs.compiled import Compiled
+from core.programs.derivatives import Equations, derivatives
+from core.programs.not_finite import singular
 
 Array = NDArray[np.float64]
 

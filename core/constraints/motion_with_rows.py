@@ -16,8 +16,8 @@ from core.constraints.beginning_friction import BeginningFriction, beginning_fri
 from core.constraints.multipliers import constrained_motion
 from core.constraints.passed_limits import warn_of_passed_limits
 from core.constraints.states import broadcast_to_states
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 Motion = tuple[tuple[Array, Array], Array | None]

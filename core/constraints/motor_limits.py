@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -24,13 +24,13 @@ from core.constraints.consistent_motion import BARELY, independent_speeds
 from core.constraints.named_values import unknown_name_error
 from core.constraints.states import broadcast_to_states
 from core.errors import SimulationError
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts
 from core.numerics.matrix_forms import Matrix
 from core.numerics.rank import eliminated, inverse, nonzero_rows, null_space
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, REGULAR_FRACTION
-from core.traces.compiled import Compiled
-from core.traces.not_finite import singular
+from core.programs.compiled import Compiled
+from core.programs.not_finite import singular
 
 Array = NDArray[np.float64]
 

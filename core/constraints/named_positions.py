@@ -20,11 +20,11 @@ from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
 from core.constraints.dragging import FARTHEST, dragged_position
 from core.constraints.named_values import by_name
 from core.errors import AssemblyError, ModelError, listed
-from core.multibody.coordinates import Coordinate
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.coordinates import Coordinate
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.rank import null_space
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import KinetostatError, ModelError, near_misses
+from core.mechanics.multibody.parameter_values import Values
 from core.model.formula.expression import evaluate, parse
 from core.model.formula.numerals import typed
 from core.model.units.compound_units import with_compound_unit
 from core.model.units.units import SI
 from core.model.validation.units import wrong_dimension
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Which = Literal["q", "v", "a"]

@@ -13,8 +13,8 @@ from core.constraints.failures import coordinate_text
 from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
 from core.constraints.joint_rows import rows_at
 from core.errors import listed
-from core.multibody.parameter_values import Values
-from core.traces.compiled import Compiled
+from core.mechanics.multibody.parameter_values import Values
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

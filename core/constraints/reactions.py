@@ -17,10 +17,10 @@ from core.constraints.machine_size import size_of
 from core.constraints.minimum_norm import minimum_norm, sparse_minimum_norm
 from core.constraints.transmission import Transmission, closing_transmission, transmission
 from core.errors import ModelError, near_misses
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, scaled, stacked
 from core.numerics.rank import eliminated, rank
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraints.kinematic_constraint import ACCELERATION, Row
 from core.errors import AssemblyError
-from core.multibody.parameter_values import Values
+from core.mechanics.elements.constraints.kinematic_constraint import ACCELERATION, Row
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

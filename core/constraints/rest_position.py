@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import closed_position
 from core.joints.measures import coordinates_of
+from core.mechanics.multibody.parameter_values import Values
+from core.mechanics.multibody.tree_of_model import sides_of
 from core.model import WORLD
 from core.model.validation.findings import Finding
-from core.multibody.parameter_values import Values
-from core.multibody.tree_of_model import sides_of
+from core.numerics.spatial.pose import IDENTITY
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.spatial.pose import IDENTITY
-from core.traces.compiled import Compiled, once
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

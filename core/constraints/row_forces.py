@@ -37,11 +37,11 @@ from core.constraints.joint_rows import (
 from core.constraints.motor_limits import withheld_force
 from core.constraints.multipliers import constrained_motion
 from core.constraints.states import broadcast_to_states
-from core.multibody.parameter_values import Values
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolved
 from core.numerics.fixed_points import steepest
 from core.numerics.rank import null_space
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
 

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraints.kinematic_constraint import Side
-from core.multibody.parameter_values import Values
+from core.mechanics.elements.constraints.kinematic_constraint import Side
+from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix
-from core.traces.bearing_pairs import BearingPairs
-from core.traces.bearing_pairs import bearing_pairs as pairs_of
-from core.traces.compiled import Compiled, once
+from core.programs.bearing_pairs import BearingPairs
+from core.programs.bearing_pairs import bearing_pairs as pairs_of
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 

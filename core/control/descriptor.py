@@ -18,7 +18,7 @@ from core.analysis.held_state import HeldState
 from core.control.outputs import OutputSlopes
 from core.later import dataclass
 from core.numerics.matrix_forms import dense
-from core.traces.derivatives import Equations
+from core.programs.derivatives import Equations
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

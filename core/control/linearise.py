@@ -14,8 +14,8 @@ from core.control.lineariser import Lineariser, Point, input_points
 from core.control.open_chains import systems_along, unconstrained_states
 from core.control.operating_point import OperatingPoint
 from core.errors import ModelError
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.multibody.parameter_values import Values
 from core.simulation.run.interpolation import between
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from core.analysis.linearisation import modes_of, states_at_rest
 from core.analysis.small_motions import SmallMotions, small_motions
 from core.analysis.state_reduction import names_of, reduction
 from core.constraints.machine_size import size_of
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import unknown_name_error
 from core.constraints.states import one_state
 from core.control.descriptor import DescriptorSystem, descriptor
@@ -21,12 +22,11 @@ from core.control.inputs import Input, Inputs, speed_dimension
 from core.control.linear_system import LinearSystem, Units
 from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
 from core.model.units.units import DERIVED, SI
-from core.multibody.parameter_values import Values
 from core.numerics.rank import solver
-from core.traces.derivatives import Equations, derivatives
+from core.programs.derivatives import Equations, derivatives
 
 Array = NDArray[np.float64]
 

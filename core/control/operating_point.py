@@ -37,9 +37,9 @@ from core.control.trim_counting import lacks_inputs
 from core.control.trim_rows import Row
 from core.control.trim_solver import TrimSolver
 from core.errors import KinetostatError, ModelError, near_misses
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.model import Model, Trim
-from core.multibody.parameter_values import Values
 
 BESIDE = (0.03, 0.1, 0.3)
 """Joint displacements (rad or m) by which a failed search is restarted from other poses."""

@@ -25,11 +25,11 @@ from core.mechanics.runner import inline
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.model.formula.formula_units import Dimension, dimension_named, dimension_of
+from core.numerics.spatial.attitude import quaternion_of
+from core.programs.compiled import Compiled
+from core.programs.trace_context import TraceContext
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
 from core.simulation.run.energy_ledger import LEDGER
-from core.spatial.attitude import quaternion_of
-from core.traces.compiled import Compiled
-from core.traces.trace_context import TraceContext
 
 Array = NDArray[np.float64]
 TIME = ("t", "time")

@@ -26,11 +26,11 @@ from core.design.starts import Listener, MultiStartSearch
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import ModelError, SimulationError, near_misses
-from core.measures.run_measures import Requirement, Signals
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.aims import PLANES
 from core.simulation import Run, simulate
+from core.simulation.measures.run_measures import Requirement, Signals
 
 POSES = 64
 ITERATIONS = 200

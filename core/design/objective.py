@@ -1,8 +1,8 @@
 """Objectives and requirements of a design: measures of poses or of a run, and eigenmodes of small oscillations.
 
-A formula is one number: a measure (`core.measures`: rms, mean, max, min, span, integral, at of channels), or one of
-modes and parameters, `(mode[1].period - 1)^2`: `mode[1].frequency` (Hz), `.period` (s) and `.damping` are of the linear
-motion about the first pose, slowest first. Along a sweep the time is the coordinate's path from where it begins.
+A formula is one number: a measure (`core.simulation.measures`: rms, mean, max, min, span, integral, at of channels), or
+one of modes and parameters, `(mode[1].period - 1)^2`: `mode[1].frequency` (Hz), `.period` (s) and `.damping` are of the
+linear motion about the first pose, slowest first. Along a sweep the time is the coordinate's path from where it begins.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from core.analysis.linearisation import linearise
 from core.errors import ModelError
-from core.measures.run_measures import Measure, Requirement, Signals
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.simulation import Run
+from core.simulation.measures.run_measures import Measure, Requirement, Signals
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Statistics
 from core.simulation.setup import Settings

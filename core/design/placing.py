@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from core.linkage import XZ
+from core.design.linkage import XZ
 from core.model import WORLD, Body, Joint, Model, Pose
 from core.model.edits.edits import unused_name
 from core.model.parameters import finite_value_of
-from core.spatial.rotation import angles_of, from_angles, from_quaternion
+from core.numerics.spatial.rotation import angles_of, from_angles, from_quaternion
 
 Array = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ SAME_PLACE = 1e-12
 
 def place_of(X_WD: Array) -> Pose | None:
     """Return the frame whose x and z are the axes u, v of a plane: X_WD (4, 4), world ← u, v, normal, as in
-    `core.linkage.Drawing`. None for the plane x–z of the world."""
+    `core.design.linkage.Drawing`. None for the plane x–z of the world."""
     rotation, position = np.asarray(X_WD, dtype=float)[:3, :3] @ XZ.basis.T, np.asarray(X_WD, dtype=float)[:3, 3]
     if np.allclose(rotation, np.eye(3), atol=SAME_PLACE) and np.allclose(position, 0.0, atol=SAME_PLACE):
         return None

@@ -14,9 +14,9 @@ from scipy.stats import qmc
 from core.design.designed import Designed, Row, Start, Stopped, ranked, variables_at_bounds
 from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slope_error, solve
 from core.errors import KinetostatError, ModelError
-from core.measures.run_measures import Requirement
 from core.mechanism import Mechanism
 from core.model import Model
+from core.simulation.measures.run_measures import Requirement
 
 Array = NDArray[np.float64]
 

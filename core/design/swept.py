@@ -14,10 +14,10 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.codegen.block_code import BlockCode
 from core.codegen.graph_symbols import as_symbol, column
 from core.codegen.machine_code import MachineCode
+from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.errors import ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner
@@ -25,7 +25,7 @@ from core.mechanism import Mechanism
 from core.model import Driver
 from core.model.aims import PLANES
 from core.model.edits import edits
-from core.spatial.scalar import Scalar, total
+from core.numerics.spatial.scalar import Scalar, total
 
 Array = NDArray[np.float64]
 

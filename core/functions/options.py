@@ -432,7 +432,7 @@ class Signals(Option):
         from core.control import inputs, outputs
 
         if self.of == "run parameters":
-            from core.sensitivities.start_state_derivatives import column_names
+            from core.identification.sensitivities.start_state_derivatives import column_names
 
             return column_names(context.mech)
         found = inputs.input_names(context.mech) if self.of in ("inputs", "quantities") else ()

@@ -15,7 +15,7 @@ SPANS = ("x", "y", "z")
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceMap(Result):
-    """Map of a workspace (`core.workspace.workspace_map.WorkspaceMap`) with its statistics.
+    """Map of a workspace (`core.studies.workspace.workspace_map.WorkspaceMap`) with its statistics.
 
     size : area or volume with its error, as text; least, largest : finite values (None: there is none);
     low, high : m, ends of what is reached along x, y, z; count : poses; notes : what a reader must know

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.regressor.linear_parameters import LinearParameters
+from core.mechanism.regressor.linear_parameters import LinearParameters
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ Owners = list[tuple[str, list[int], bool]]
 
 def pseudo_inertia(ten: Array) -> Array:
     """Compute the pseudo-inertia matrix J (…, 4, 4) from the ten parameters (…, 10) of a body, ordered as in
-    `core.traces.regressor.INERTIAL`."""
+    `core.programs.regressor.INERTIAL`."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = np.moveaxis(np.asarray(ten, dtype=float), -1, 0)
     half = 0.5 * (xx + yy + zz)
     rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]

@@ -13,10 +13,10 @@ from scipy.interpolate import UnivariateSpline
 from core.errors import ModelError, SimulationError, near_misses
 from core.identification.measured_motion import noise_of
 from core.identification.measured_trace import Trace
+from core.identification.sensitivities.start_state_derivatives import independent_speeds
 from core.identification.shooting import Shooting
 from core.mechanism import Mechanism
 from core.model.parameters import value_of
-from core.sensitivities.start_state_derivatives import independent_speeds
 
 Array = NDArray[np.float64]
 

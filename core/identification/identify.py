@@ -20,16 +20,16 @@ from core.identification.linear_fit import METHODS, LinearFit, Method, fit_linea
 from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
 from core.identification.measured_trace import Trace, trace_of
 from core.later import dataclass
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
+from core.mechanism.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
+from core.mechanism.regressor.linear_parameters import LinearParameters
 from core.model import Body, DHChain, Inertia, Joint, Model
 from core.model.edits import edits
-from core.multibody.parameter_values import Values
-from core.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
-from core.regressor.linear_parameters import LinearParameters
+from core.numerics.spatial.inertia import Inertia as SpatialInertia
+from core.numerics.spatial.inertia import Symmetric3, split
+from core.numerics.spatial.vector import Vector3
 from core.simulation.run.run import Run
-from core.spatial.inertia import Inertia as SpatialInertia
-from core.spatial.inertia import Symmetric3, split
-from core.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from scipy.signal import butter, sosfiltfilt
 
 from core.errors import ModelError
 from core.identification.measured_trace import Trace
+from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.multibody.parameter_values import Values
 from core.simulation.run.recorded import run_of
 
 Array = NDArray[np.float64]

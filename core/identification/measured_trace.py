@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.recorded_signals import factor_of, name_and_unit, table_of
 from core.errors import FileError, ModelError, near_misses
 from core.files.hdf5_file import UNPACKED, is_own, opened
 from core.files.regular_file import RUN, path_of, status_of
-from core.measures.run_measures import Signals
+from core.mechanics.elements.recorded_signals import factor_of, name_and_unit, table_of
 from core.mechanism import Mechanism
+from core.simulation.measures.run_measures import Signals
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]

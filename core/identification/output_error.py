@@ -2,11 +2,11 @@
 
     minimise  Σ w_c² Σ_i (measured_ci − y_c(t_i; θ))²
 
-by Gauss–Newton steps with exact slopes (variational equations, `core.sensitivities`; differences of runs where dry
-friction, stops or the method have none, which is noted), within bounds of parameters, in one or several segments
-(`shooting`). A step is taken as far as it lessens sum + μ · (what opens between segments)
-(J. Nocedal, S. Wright, Numerical Optimization, 2006, 18.3); where it does not, it is shortened and damped
-(Levenberg–Marquardt). Noise in motions alone: unlike inverse dynamics nothing is differentiated.
+by Gauss–Newton steps with exact slopes (variational equations, `core.identification.sensitivities`; differences of runs
+where dry friction, stops or the method have none, which is noted), within bounds of parameters, in one or several
+segments (`shooting`). A step is taken as far as it lessens sum + μ · (what opens between segments) (J. Nocedal, S.
+Wright, Numerical Optimization, 2006, 18.3); where it does not, it is shortened and damped (Levenberg–Marquardt). Noise
+in motions alone: unlike inverse dynamics nothing is differentiated.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from core.identification.fit_starts import (
 from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import LinearFit, with_statistics
 from core.identification.measured_trace import Trace, trace_of
+from core.identification.sensitivities.gradient import Differentiated
+from core.identification.sensitivities.replay import NoDerivative, refuse
+from core.identification.sensitivities.start_state_derivatives import Start
 from core.identification.shooting import Condensed, Passed, Shooting
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
-from core.sensitivities.gradient import Differentiated
-from core.sensitivities.replay import NoDerivative, refuse
-from core.sensitivities.start_state_derivatives import Start
 from core.simulation import Run
 
 Array = NDArray[np.float64]

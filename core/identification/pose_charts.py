@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import RANK_TOLERANCE, SOLVED_GAP
 

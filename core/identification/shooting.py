@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.errors import SimulationError
 from core.identification.differenced_runs import differenced
 from core.identification.pose_charts import closed, displaced, displacement_slopes, displacements, independent_motions
+from core.identification.sensitivities.explicit_rates import EvaluationPoints
+from core.identification.sensitivities.gradient import Differentiated
+from core.identification.sensitivities.replay import NoDerivative
+from core.identification.sensitivities.sample_places import Samples
+from core.identification.sensitivities.seen import OutputEvaluator
+from core.identification.sensitivities.start_state_derivatives import Start, directions, independent_speeds
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.sensitivities.explicit_rates import EvaluationPoints
-from core.sensitivities.gradient import Differentiated
-from core.sensitivities.replay import NoDerivative
-from core.sensitivities.sample_places import Samples
-from core.sensitivities.seen import OutputEvaluator
-from core.sensitivities.start_state_derivatives import Start, directions, independent_speeds
 from core.simulation import Run, simulate
 from core.simulation.setup import start_state
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
 from core.joints.members import aligned, coincident, cosine_of_angle
 from core.later import dataclass
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)

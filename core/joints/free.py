@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
 from core.joints.members import sliding, turning
 from core.later import dataclass
-from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
-from core.spatial.force import Force
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import from_quaternion
-from core.spatial.scalar import Scalar
-from core.spatial.vector import ZERO, Vector3, X, Y, Z
+from core.numerics.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import from_quaternion
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import ZERO, Vector3, X, Y, Z
 
 if TYPE_CHECKING:
     from core.joints.kind import Array

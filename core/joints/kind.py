@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 
 from core.kinds import KindError
 from core.later import dataclass
-from core.spatial.motion import ZERO as ZERO_MOTION
-from core.spatial.motion import Motion
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.rotation import Rotation, from_z, normalised
-from core.spatial.scalar import Scalar, minus
+from core.numerics.spatial.motion import ZERO as ZERO_MOTION
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
+from core.numerics.spatial.rotation import Rotation, from_z, normalised
+from core.numerics.spatial.scalar import Scalar, minus
 
 if TYPE_CHECKING:  # documents know the kinds, and are read without NumPy
     import numpy as np

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from core.joints.kind import JointKind
-from core.spatial.force import Force
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
 
 
 def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:

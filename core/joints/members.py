@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.errors import ModelError
-from core.spatial.attitude import twist
-from core.spatial.force import Force
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, normalised
-from core.spatial.scalar import Scalar, minus, plus, times
-from core.spatial.vector import ZERO, Vector3, Z
+from core.numerics.spatial.attitude import twist
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, normalised
+from core.numerics.spatial.scalar import Scalar, minus, plus, times
+from core.numerics.spatial.vector import ZERO, Vector3, Z
 
 
 def turning(axis: Vector3) -> Motion:

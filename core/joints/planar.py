@@ -5,13 +5,13 @@ from __future__ import annotations
 from core.joints.kind import Columns, Elementary, Forbidden, JointKind, Scalars
 from core.joints.members import angle, parallel, sliding, turning
 from core.later import dataclass
-from core.spatial.force import Force
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import about_z, from_z
-from core.spatial.scalar import Scalar
-from core.spatial.vector import ZERO, Vector3, X, Y, Z
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import about_z, from_z
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import ZERO, Vector3, X, Y, Z
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from core.errors import ModelError
 from core.joints.kind import Columns, JointKind, Scalars
 from core.joints.members import canonical_frame
-from core.spatial.dual import Dual, rate_of, value_of
-from core.spatial.force import Force
-from core.spatial.motion import ZERO as ZERO_MOTION
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import Rotation, from_z, normalised
-from core.spatial.scalar import Scalar
-from core.spatial.vector import Vector3
+from core.numerics.spatial.dual import Dual, rate_of, value_of
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.motion import ZERO as ZERO_MOTION
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import Rotation, from_z, normalised
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 Law = TypeVar("Law", bound=JointKind)
@@ -42,9 +42,9 @@ class PoseLawJoint(JointKind):
     """Joint kind that defines only its description and its `pose`; everything else is derived.
 
     The motion subspace is the exact derivative of the pose, the bias its second: `pose` is read over dual numbers. So
-    it is written with the functions of `core.spatial`, which take numbers and symbols alike, and asks no coordinate
-    whether it is larger than another (`apply("if_else", …)` does that). The coordinates at a pose are found by
-    Gauss–Newton, from numbers alone: a loop with such a joint is therefore cut at another one.
+    it is written with the functions of `core.numerics.spatial`, which take numbers and symbols alike, and asks no
+    coordinate whether it is larger than another (`apply("if_else", …)` does that). The coordinates at a pose are found
+    by Gauss–Newton, from numbers alone: a loop with such a joint is therefore cut at another one.
 
     Frames are canonical: z along the document's `axis`, and where the kind uses a `second_axis`, y in its half plane.
     """

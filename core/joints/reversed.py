@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from core.joints.kind import Columns, JointLaw, Scalars
 from core.later import dataclass
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)

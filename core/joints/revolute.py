@@ -5,11 +5,11 @@ from __future__ import annotations
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
 from core.joints.members import angle, coincident, parallel, turning
 from core.later import dataclass
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import about_z
-from core.spatial.scalar import Scalar
-from core.spatial.vector import ZERO, Z
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import about_z
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import ZERO, Z
 
 
 @dataclass(frozen=True)

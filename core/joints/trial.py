@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.joints.kind import JointKind
 from core.kinds import KindError
-from core.spatial.pose import Pose
+from core.numerics.spatial.pose import Pose
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from typing import Self
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
 from core.joints.members import canonical_frame, coincident, turning
 from core.later import dataclass
-from core.spatial.force import Force
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import Rotation, about, about_z, from_z, tidy
-from core.spatial.scalar import Scalar, apply, minus, over, times
-from core.spatial.vector import ZERO, Vector3, Z
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import Rotation, about, about_z, from_z, tidy
+from core.numerics.spatial.scalar import Scalar, apply, minus, over, times
+from core.numerics.spatial.vector import ZERO, Vector3, Z
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Self
 from core.joints.kind import Columns, Scalars, SteadyKind
 from core.joints.members import aligned, coincident
 from core.later import dataclass
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.rotation import Rotation
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
+from core.numerics.spatial.rotation import Rotation
+from core.numerics.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from core.mechanics.kinematics import coordinates, span, speeds
 from core.mechanics.loads import attractions, base_acceleration, joint_resistance
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
-from core.spatial.force import Force
-from core.spatial.inertia import ArticulatedInertia, Inertia, articulated
-from core.spatial.motion import ZERO, Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, is_zero, minus, plus
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.inertia import ArticulatedInertia, Inertia, articulated
+from core.numerics.spatial.motion import ZERO, Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus
 
 
 class Outward(NamedTuple):

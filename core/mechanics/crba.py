@@ -20,11 +20,11 @@ from typing import Any
 from core.mechanics.kinematics import coordinates
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Scalars, Tree
-from core.spatial.force import Force
-from core.spatial.inertia import Inertia
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, plus, times, total
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, plus, times, total
 
 Columns = tuple[Motion, ...]
 

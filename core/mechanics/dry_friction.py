@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.model import Force, Joint
 from core.model.formula.expression import names, parse
 from core.model.joints import LEVELS, friction_by_direction
-from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, sqrt, times
+from core.numerics.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, sqrt, times
 
 SMALLEST = 1e-24
 """Squared speed (rad/s or m/s) that keeps the Stribeck curve finite where the Stribeck speed is zero."""
@@ -20,7 +20,7 @@ NOTHING = 1e-60
 class DryFriction(NamedTuple):
     """Kinetic and static friction levels, N·m or N, for forward and backward motion, and the Stribeck speed (rad/s or
     m/s) over which the static level falls to the kinetic one; 0: at once. Levels of brakes and clutches may be formulas
-    (`core.elements.force_state.Term`)."""
+    (`core.mechanics.elements.force_state.Term`)."""
 
     kinetic: Scalar = 0.0
     static: Scalar = 0.0

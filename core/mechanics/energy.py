@@ -13,11 +13,11 @@ from core.mechanics.kinematics import coordinates, link_poses, span, speeds
 from core.mechanics.loads import attraction_potential
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
-from core.spatial.inertia import Inertia
-from core.spatial.motion import ZERO, Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, is_zero, minus, plus, times, total
-from core.spatial.vector import Vector3
+from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.motion import ZERO, Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus, times, total
+from core.numerics.spatial.vector import Vector3
 
 
 def moving(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.spatial.scalar import Scalar, minus, over, times
+from core.numerics.spatial.scalar import Scalar, minus, over, times
 
 Rows = Sequence[Sequence[Scalar]]
 

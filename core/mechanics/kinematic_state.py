@@ -10,9 +10,9 @@ from core.mechanics.kinematics import coordinates, link_poses, own_coordinates, 
 from core.mechanics.loads import base_acceleration
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Place, Scalars, Tree
-from core.spatial.motion import ZERO, Motion
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.vector import Vector3
+from core.numerics.spatial.motion import ZERO, Motion
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.vector import Vector3
 
 
 def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:

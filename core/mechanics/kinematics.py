@@ -12,10 +12,10 @@ from typing import Any
 
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Link, Scalars, Tree, follow
-from core.spatial.motion import Motion
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.scalar import Scalar, plus, times, total
-from core.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.scalar import Scalar, plus, times, total
+from core.numerics.spatial.vector import ZERO, Vector3
 
 
 def own_coordinates(link: Link, q: Scalars, run: Runner = inline) -> tuple[Scalar, ...]:

@@ -6,12 +6,12 @@ from core.mechanics.energy import moving
 from core.mechanics.kinematics import coordinates, link_poses, speeds
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
-from core.spatial.force import ZERO, Force
-from core.spatial.inertia import Inertia
-from core.spatial.motion import ZERO as AT_REST
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.force import ZERO, Force
+from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.motion import ZERO as AT_REST
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar
 
 
 def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from core.joints.kind import JointLaw
 from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, DryFriction
-from core.spatial.inertia import Inertia
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, over, plus, times
-from core.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, over, plus, times
+from core.numerics.spatial.vector import ZERO, Vector3
 
 Scalars = Sequence[Scalar]
 

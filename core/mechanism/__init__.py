@@ -1,7 +1,7 @@
 """Public interface of the kernel: a model becomes a `Mechanism` that computes numerical results."""
 
+from core.mechanics.multibody.coordinates import Coordinate
+from core.mechanics.multibody.topology import Loop
 from core.mechanism.mechanism import Energy, Mechanism
-from core.multibody.coordinates import Coordinate
-from core.multibody.topology import Loop
 
 __all__ = ["Coordinate", "Energy", "Loop", "Mechanism"]

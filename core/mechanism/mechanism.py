@@ -11,26 +11,26 @@ import numpy as np
 from core.codegen.evaluator import Array, Evaluator
 from core.constraints import rest_position
 from core.constraints.states import one_state, states_of
-from core.elements.time_argument import Splines
 from core.errors import ModelError, SimulationError
+from core.mechanics.elements.time_argument import Splines
+from core.mechanics.multibody.coordinates import Coordinate
+from core.mechanics.multibody.parameter_values import Values
+from core.mechanics.multibody.topology import Loop
 from core.model import Joint, Model
-from core.multibody.coordinates import Coordinate
-from core.multibody.parameter_values import Values
-from core.multibody.topology import Loop
-from core.traces.compiled import Compiled
+from core.programs.compiled import Compiled
 
 if TYPE_CHECKING:
-    from core.closed_forms.wording import Step
     from core.codegen.evaluator import Guarded
     from core.constraints.acting_states import RestingTest
+    from core.constraints.closed_forms.wording import Step
     from core.constraints.cut_limits import CutLimit
     from core.constraints.force_ranges import ForceRanges
+    from core.constraints.mobility.mobility import Mobility
     from core.constraints.motion_derivatives import MotionDerivatives
     from core.constraints.motion_with_rows import SlowPath
     from core.constraints.reactions import Reactions
-    from core.mobility.mobility import Mobility
-    from core.regressor.base_parameters import BaseParameters
-    from core.regressor.linear_parameters import LinearParameters
+    from core.mechanism.regressor.base_parameters import BaseParameters
+    from core.mechanism.regressor.linear_parameters import LinearParameters
 
 
 class Energy(NamedTuple):
@@ -393,7 +393,7 @@ class Mechanism:
 
         kinds : of "inertia", "armature", "damping", "friction" (dry, while it slides), "stiffness"
         """
-        from core.regressor import linear_parameters
+        from core.mechanism.regressor import linear_parameters
 
         return linear_parameters.linear_parameters(self.compiled, kinds, p)
 
@@ -419,7 +419,7 @@ class Mechanism:
 
         Raises ModelError in a point field of gravity, where the pull is not linear.
         """
-        from core.regressor import linear_parameters
+        from core.mechanism.regressor import linear_parameters
 
         return linear_parameters.regressor(self.compiled, q, v, a, kinds, actuators, p)
 
@@ -433,7 +433,7 @@ class Mechanism:
     ) -> BaseParameters:
         """Base parameters, the minimal combinations of parameters that determine inverse dynamics: `names` as formulas,
         `matrix`, `rank`, `columns` of the regressor that represent them, `values`; found from random states."""
-        from core.regressor import base_parameters
+        from core.mechanism.regressor import base_parameters
 
         return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
 
@@ -511,7 +511,7 @@ class Mechanism:
     def solution_order(self) -> tuple[Step, ...]:
         """Order of solution: independent joints, loops closed analytically with their sources, and loops left to
         iteration."""
-        from core.closed_forms.closed_forms import closed_forms_of
+        from core.constraints.closed_forms.closed_forms import closed_forms_of
 
         return closed_forms_of(self.compiled.program).steps
 
@@ -603,7 +603,7 @@ class Mechanism:
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
         """Degrees of freedom, redundant constraints by name, and free motions, at a pose (nq,), default the reference
-        position: see `core.mobility.mobility`. friction : lock joints with dry friction, as by brakes"""
-        from core.mobility.mobility import mobility
+        position: see `core.constraints.mobility.mobility`. friction : lock joints with dry friction, as by brakes"""
+        from core.constraints.mobility.mobility import mobility
 
         return mobility(self.compiled, q, p, t, friction)

@@ -31,7 +31,7 @@ from core.model.sensors import Sensor
 
 
 class ConstraintKind(NamedTuple):
-    """Document fields used by a kind of constraint; its mechanics are in `core.elements.constraints`."""
+    """Document fields used by a kind of constraint; its mechanics are in `core.mechanics.elements.constraints`."""
 
     name: str
     title: str
@@ -51,8 +51,8 @@ _KINDS = (
 )
 
 CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
-"""Document fields used by each kind; `core.elements.constraints.CONSTRAINTS` adds those of user-defined kinds. A rod is
-massless and fixes the distance of two origins: one constraint."""
+"""Document fields used by each kind; `core.mechanics.elements.constraints.CONSTRAINTS` adds those of user-defined
+kinds. A rod is massless and fixes the distance of two origins: one constraint."""
 
 UNKNOWN_CONSTRAINT = ConstraintKind(
     "",

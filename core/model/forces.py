@@ -39,7 +39,7 @@ LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
 
 
 class ForceKind(NamedTuple):
-    """Document fields used by a kind of force element; its mechanics are in `core.elements.forces`."""
+    """Document fields used by a kind of force element; its mechanics are in `core.mechanics.elements.forces`."""
 
     name: str
     title: str
@@ -83,7 +83,7 @@ _KINDS = (
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
-"""Document fields used by each kind; `core.elements.forces.FORCES` adds those of user-defined kinds."""
+"""Document fields used by each kind; `core.mechanics.elements.forces.FORCES` adds those of user-defined kinds."""
 
 UNKNOWN_FORCE = ForceKind(
     "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.model.shapes import Pose
-from core.spatial.rotation import angles_of
+from core.numerics.spatial.rotation import angles_of
 
 
 def pose_of(X: Any) -> Pose:

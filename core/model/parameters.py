@@ -13,7 +13,7 @@ from core.model.fields import Element, Value, choice, coerce_float, flag, name, 
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
 from core.model.plain_lists import plain_value
 from core.model.units.units import SI
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.scalar import Scalar
 
 
 def _stated_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:

@@ -63,7 +63,7 @@ def angles_of_matrix(value: Any) -> Any:
         return value
     import numpy as np  # whoever has matrices has loaded it
 
-    from core.spatial.rotation import angles_of
+    from core.numerics.spatial.rotation import angles_of
 
     try:
         R = np.array(rows, dtype=float)

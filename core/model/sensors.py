@@ -14,10 +14,10 @@ from core.later import dataclass
 from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
 from core.model.plain_lists import named_axis
-from core.spatial import relative_measures as m
-from core.spatial.motion import Motion
-from core.spatial.relative_measures import Measure
-from core.spatial.vector import Vector3
+from core.numerics.spatial import relative_measures as m
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.relative_measures import Measure
+from core.numerics.spatial.vector import Vector3
 
 
 @dataclass(frozen=True, kw_only=True)

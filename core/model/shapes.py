@@ -25,10 +25,10 @@ from core.model.fields import (
     vector,
 )
 from core.model.plain_lists import angles_of_matrix, are_plain_numbers, matrix_of
-from core.spatial import mass_properties as solids
-from core.spatial.inertia import ZERO as NO_MASS
-from core.spatial.inertia import Inertia
-from core.spatial.scalar import Scalar
+from core.numerics.spatial import mass_properties as solids
+from core.numerics.spatial.inertia import ZERO as NO_MASS
+from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.scalar import Scalar
 
 
 def _rotation_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:

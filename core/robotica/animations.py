@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import FileError, ModelError
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Tree, refused
 from core.files.regular_file import ANIMATION, text_content_of
 from core.functions.results import (
     Ellipsoid,
@@ -29,8 +31,6 @@ from core.functions.results import (
     rows_of,
 )
 from core.functions.text import Column
-from core.mathematica import meaning
-from core.mathematica.syntax import Tree, refused
 from core.model.formula.numerals import readable
 from core.robotica.command import text_of
 from core.robotica.workspace import Workspace

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import near_misses
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
 from core.later import dataclass
-from core.mathematica import meaning
-from core.mathematica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.results import Result

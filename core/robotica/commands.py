@@ -7,8 +7,8 @@ quote them, the window makes its sheets from them, the manual its reference.
 from __future__ import annotations
 
 from core.errors import near_misses
+from core.files.mathematica.syntax import Tree, refused
 from core.functions.results import Message, Result
-from core.mathematica.syntax import Tree, refused
 from core.robotica import animations, equations, pictures, prints, response, shapes
 from core.robotica.command import Argument, Command, Word, text_of
 from core.robotica.workspace import Workspace

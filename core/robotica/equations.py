@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.errors import ExpressionError
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Name, Tree, refused
 from core.functions.results import Formulas, Message, Report, Result, Table
 from core.functions.text import Cell, Column
-from core.mathematica import meaning
-from core.mathematica.syntax import Name, Tree, refused
 from core.model.bodies import Gravity
 from core.model.chains import DHChain, negative
 from core.model.fields import Value

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.errors import ExpressionError, KinetostatError
-from core.mathematica.algebra import Grid
-from core.mathematica.meaning import CONSTANTS, said, value
-from core.mathematica.syntax import (
+from core.files.mathematica.algebra import Grid
+from core.files.mathematica.meaning import CONSTANTS, said, value
+from core.files.mathematica.syntax import (
     FUNCTION_NAMES,
     FUNCTIONS,
     Binary,

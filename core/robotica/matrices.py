@@ -7,10 +7,10 @@ import dataclasses
 from typing import Any
 
 from core.errors import ModelError
+from core.files.mathematica.meaning import said, shown
+from core.files.mathematica.syntax import Call, Name, Tree, place, refused
 from core.functions.results import Formulas
 from core.functions.subjects.robot_formulas import formulas, meanings
-from core.mathematica.meaning import said, shown
-from core.mathematica.syntax import Call, Name, Tree, place, refused
 from core.robotica.workspace import Workspace
 from core.symbolic.forms import Form
 from core.symbolic.owners import owners

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Items, Tree, place, refused
 from core.functions.results import EllipsoidField, Message, Print, Report, Result
-from core.mathematica import meaning
-from core.mathematica.syntax import Items, Tree, place, refused
 from core.robotica.command import text_of
 from core.robotica.prints import file_of, parts_of
 from core.robotica.workspace import Workspace

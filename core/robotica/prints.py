@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from core.errors import ExpressionError
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 from core.functions.results import Formulas, Message, Report, Result
-from core.mathematica import meaning
-from core.mathematica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 from core.robotica.command import text_of
 from core.robotica.workspace import Workspace
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError
+from core.files.mathematica import meaning
+from core.files.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.functions.results import Message, Motion, PoseSequence, Report, Result, Table
 from core.functions.subjects.response import INCREMENT, summary, write_response
 from core.functions.subjects.torque_file import NO_TORQUES, Torques, read_torque_file
 from core.functions.subjects.torque_law import missing, respond
 from core.functions.text import Column
-from core.mathematica import meaning
-from core.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.robotica.pictures import finished, printed
 from core.robotica.prints import parts_of
 from core.robotica.workspace import Workspace
@@ -239,7 +239,7 @@ def _times_by_distance(run: Run, step: float) -> Array:
 
 def read_trace(workspace: Workspace, path: str) -> Run:
     """Read a recorded trace as a run of the robot. Raises FileError naming line and column."""
-    from core.elements.recorded_signals import table_of
+    from core.mechanics.elements.recorded_signals import table_of
     from core.simulation.run.recorded import run_of
 
     names, numbers = table_of(path)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from core.errors import ExpressionError, KinetostatError, near_misses
-from core.functions.context import Cancelled
-from core.functions.results import Message, Result
-from core.mathematica.meaning import CONSTANTS, number, said, shown
-from core.mathematica.syntax import (
+from core.files.mathematica.meaning import CONSTANTS, number, said, shown
+from core.files.mathematica.syntax import (
     FUNCTION_NAMES,
     FUNCTIONS,
     Call,
@@ -22,6 +20,8 @@ from core.mathematica.syntax import (
     statements,
     with_names_replaced,
 )
+from core.functions.context import Cancelled
+from core.functions.results import Message, Result
 from core.robotica.animations import animation_of
 from core.robotica.commands import COMMANDS
 from core.robotica.workspace import Host, Workspace

@@ -13,10 +13,10 @@ import re
 from typing import Any
 
 from core.errors import ExpressionError, FileError, near_misses
+from core.files.mathematica.meaning import number
+from core.files.mathematica.syntax import parse_all
 from core.files.regular_file import SHAPE, text_content_of
 from core.later import dataclass
-from core.mathematica.meaning import number
-from core.mathematica.syntax import parse_all
 
 Point = tuple[float, float, float]
 DEEPEST = 50

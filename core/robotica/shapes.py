@@ -7,9 +7,9 @@ import dataclasses
 import os
 
 from core.errors import FileError
+from core.files.mathematica.syntax import Tree
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.functions.results import Message, Result
-from core.mathematica.syntax import Tree
 from core.model import Model
 from core.model.bodies import PLAIN_LINE
 from core.robotica.command import text_of

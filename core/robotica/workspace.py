@@ -13,10 +13,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError
+from core.files.mathematica.meaning import CONSTANTS, number
+from core.files.mathematica.syntax import FUNCTION_NAMES, Tree, refused
 from core.functions.context import Cancelled, Context
 from core.later import dataclass
-from core.mathematica.meaning import CONSTANTS, number
-from core.mathematica.syntax import FUNCTION_NAMES, Tree, refused
 from core.robotica.command import Command
 
 if TYPE_CHECKING:

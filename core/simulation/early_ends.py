@@ -18,6 +18,7 @@ from core.constraints.redundant_drivers import contradiction, contradiction_erro
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.text import text_of
+from core.programs.not_finite import REMEDY, element_with_undefined_formula
 from core.simulation.dependent_rows import dependent_error
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.joint_forces import Torque, mode_variables_of
@@ -29,7 +30,6 @@ from core.simulation.stepping.outcome import DRIFTED, NOT_FINITE, STEP_UNDERFLOW
 from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE
 from core.simulation.stepping.step_state import STIFF_EVIDENCE, TOLD, StepState
 from core.simulation.toggle_positions import RACING_SPEED, diverging_driver, toggle_position
-from core.traces.not_finite import REMEDY, element_with_undefined_formula
 
 AT_BORDER = 1e-6
 """Magnitude of an event indicator below which its formula is about to jump."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from core.elements.mode_variables import MOST, ModeVariables, has_unlocated_jumps
-from core.elements.turn_counters import formulas_by_element
+from core.mechanics.elements.mode_variables import MOST, ModeVariables, has_unlocated_jumps
+from core.mechanics.elements.turn_counters import formulas_by_element
 from core.mechanism.mechanism import Mechanism
 from core.model.formula.expression import parse
 from core.simulation.equations.joint_forces import Torque

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.measures.reductions import END
-from core.measures.run_measures import Measure
 from core.mechanism import Mechanism
 from core.model.formula.expression import Call, Name
+from core.simulation.measures.reductions import END
+from core.simulation.measures.run_measures import Measure
 
 Array = NDArray[np.float64]
 

@@ -142,7 +142,8 @@ class Left:
 
 
 class RowRun:
-    """Run of a row, or some of its samples, as `core.measures` expects it; valid until the next run starts."""
+    """Run of a row, or some of its samples, as `core.simulation.measures` expects it; valid until the next run
+    starts."""
 
     def __init__(self, left: Left, settings: Settings, rows: slice | None = None) -> None:
         self.settings, self._left, self._rows = settings, left, rows

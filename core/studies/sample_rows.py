@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
 from core.files.formats import reloaded_model
-from core.measures.run_measures import Measures, RunSamples, Signals
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.model.parameters import environment
 from core.simulation import simulate
+from core.simulation.measures.run_measures import Measures, RunSamples, Signals
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
 from core.studies.end_measures import FinalStateMeasures

@@ -236,8 +236,8 @@ class Study:
     # ------------------------------------------------------------------------------------------ what is recorded
 
     def record(self, formulas: Mapping[str, str | Curve] | None = None, /, **more: str | Curve) -> Study:
-        """Record numbers for each row: for runs measures (`core.measures`) and curves, for poses formulas of channels
-        and FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
+        """Record numbers for each row: for runs measures (`core.simulation.measures`) and curves, for poses formulas of
+        channels and FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
         record, curves = dict(self._declared.record), dict(self._declared.curves)
         for name, each in {**(formulas or {}), **more}.items():
             if isinstance(each, Curve):

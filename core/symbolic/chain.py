@@ -15,10 +15,10 @@ from core.errors import ModelError, near_misses
 from core.mechanics import kinematics
 from core.mechanics.energy import kinetic_by_link, potential_by_link
 from core.model import Model
-from core.spatial.pose import Pose
-from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.scalar import Scalar, plus, times, total
-from core.spatial.vector import Vector3
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
+from core.numerics.spatial.scalar import Scalar, plus, times, total
+from core.numerics.spatial.vector import Vector3
 from core.symbolic.symbolic_machine import Rows, SymbolicMachine, variables_of
 
 

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model.bodies import WORLD
-from core.multibody.number_reader import Numbers
 from core.symbolic.derivation import SPEED, Step, known_values
 from core.symbolic.robot import Robot
 

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
-from core.spatial.scalar import apply
+from core.numerics.spatial.scalar import apply
 
 
 @dataclass(frozen=True, slots=True)

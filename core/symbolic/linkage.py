@@ -1,10 +1,10 @@
 """Symbolic model of a machine with analytic loop closure: positions, velocity ratios, reduced equations of motion.
 
-1. The steps of the solution are those of the kernel (`core.closed_forms.order`). Each determines coordinates by
-   subproblems, and every kind of subproblem is written in one manner (`Rule`): A cos q + B sin q = C, a distance, a
-   direction, a value.
-2. Velocity ratios k = ∂q_dependent/∂q_independent by the kernel's solvers (`core.closed_forms.velocities`), in the
-   variant of the chain that is shortest to write; their derivatives by the quotient rule.
+1. The steps of the solution are those of the kernel (`core.constraints.closed_forms.order`). Each determines
+   coordinates by subproblems, and every kind of subproblem is written in one manner (`Rule`): A cos q + B sin q = C, a
+   distance, a direction, a value.
+2. Velocity ratios k = ∂q_dependent/∂q_independent by the kernel's solvers (`core.constraints.closed_forms.velocities`),
+   in the variant of the chain that is shortest to write; their derivatives by the quotient rule.
 3. Equations of motion in the independent coordinates (`core.symbolic.reduced_equations`).
 """
 
@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.closed_forms.families import GEARED, PLANAR, Form, variants
-from core.closed_forms.graph import BESIDE, LINK, Clusters, between, geared_pairs
-from core.closed_forms.graph import known as coordinates_at
-from core.closed_forms.wording import INDEPENDENT, solution_steps
+from core.constraints.closed_forms.families import GEARED, PLANAR, Form, variants
+from core.constraints.closed_forms.graph import BESIDE, LINK, Clusters, between, geared_pairs
+from core.constraints.closed_forms.graph import known as coordinates_at
+from core.constraints.closed_forms.wording import INDEPENDENT, solution_steps
 from core.errors import ModelError, near_misses
+from core.mechanics.multibody.topology import topology_of
 from core.model import Model
-from core.multibody.topology import topology_of
-from core.spatial.scalar import Scalar, is_zero, minus, negated, over, plus, times
+from core.numerics.spatial.scalar import Scalar, is_zero, minus, negated, over, plus, times
 from core.symbolic.forms import (
     evaluate,
     names,

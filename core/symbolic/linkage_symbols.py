@@ -7,16 +7,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from core.closed_forms.graph import OWN, Clusters, Edge, across, edges_of
-from core.closed_forms.graph import known as coordinates_at
-from core.closed_forms.graph import motion as motion_of
-from core.closed_forms.order import Search, solved
-from core.closed_forms.wording import ITERATION, solution_steps
+from core.constraints.closed_forms.graph import OWN, Clusters, Edge, across, edges_of
+from core.constraints.closed_forms.graph import known as coordinates_at
+from core.constraints.closed_forms.graph import motion as motion_of
+from core.constraints.closed_forms.order import Search, solved
+from core.constraints.closed_forms.wording import ITERATION, solution_steps
 from core.errors import ModelError
+from core.mechanics.multibody.topology import Topology
 from core.model import Model
-from core.multibody.topology import Topology
-from core.spatial.scalar import Scalar, minus, negated, plus
-from core.spatial.vector import Vector3
+from core.numerics.spatial.scalar import Scalar, minus, negated, plus
+from core.numerics.spatial.vector import Vector3
 from core.symbolic.collecting import collected
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form as Written

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.scalar import Scalar
 from core.symbolic.factoring import TEXTBOOK, written
 from core.symbolic.forms import ZERO, Form, Number, Sum, Symbol, power, product, summed
 from core.symbolic.ring import Element

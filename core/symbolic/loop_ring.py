@@ -1,5 +1,5 @@
 """Loop closure over exact polynomials: quotients get symbols until they are combined into one fraction, and the
-subproblems of closed chains (`core.closed_forms.dyads`) return the symbols that they determine."""
+subproblems of closed chains (`core.constraints.closed_forms.dyads`) return the symbols that they determine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from core.closed_forms.dyad_chains import SOLVERS
-from core.closed_forms.dyads import Answers, Root, Turn, register_answers
+from core.constraints.closed_forms.dyad_chains import SOLVERS
+from core.constraints.closed_forms.dyads import Answers, Root, Turn, register_answers
 from core.errors import ModelError
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, cos, sin
-from core.spatial.vector import Vector3
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, cos, sin
+from core.numerics.spatial.vector import Vector3
 from core.symbolic.ring import Element, Ring
 
 _DIRECTIONS = tuple(f"direction {n}" for n in range(6))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
-from core.spatial.scalar import Scalar, negated
+from core.numerics.spatial.scalar import Scalar, negated
 from core.symbolic.forms import (
     MINUS_ONE,
     ZERO,

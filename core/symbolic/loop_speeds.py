@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.closed_forms.families import PLANAR, Form
-from core.closed_forms.graph import LINK, ends
-from core.closed_forms.velocities import Axis, Flow, Solver, axis_of
+from core.constraints.closed_forms.families import PLANAR, Form
+from core.constraints.closed_forms.graph import LINK, ends
+from core.constraints.closed_forms.velocities import Axis, Flow, Solver, axis_of
 from core.mechanics.runner import inline
-from core.spatial.motion import Motion
-from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, all_zero, is_zero, negated, over, times
-from core.spatial.vector import Vector3
+from core.numerics.spatial.motion import Motion
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.scalar import Scalar, all_zero, is_zero, negated, over, times
+from core.numerics.spatial.vector import Vector3
 from core.symbolic.forms import operations
 from core.symbolic.linkage_symbols import LinkageSymbols
 from core.symbolic.loop_ring import Ratio

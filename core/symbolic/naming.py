@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.mechanics.multibody.number_reader import Numbers
 from core.model import Body, DHChain, DHRow, Inertia, Joint, Model, Parameter, Pose
 from core.model.fields import Value, fields_of, nested_elements
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.model import needed
-from core.multibody.number_reader import Numbers
-from core.spatial.inertia import split
+from core.numerics.spatial.inertia import split
 
 RECOGNITION_TOLERANCE = 5e-5
 """Relative difference within which a number is recognised as a multiple of π or a simple fraction."""

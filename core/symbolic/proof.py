@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.mechanics.energy import spring_potential
+from core.mechanics.multibody.number_reader import Numbers
+from core.mechanics.multibody.tree_of_model import machine_of
 from core.mechanics.tree import Link
 from core.mechanism import Mechanism
 from core.model.formula.numerals import readable
-from core.multibody.number_reader import Numbers
-from core.multibody.tree_of_model import machine_of
-from core.spatial.inertia import split
+from core.numerics.spatial.inertia import split
 from core.symbolic.forms import evaluate
 from core.symbolic.robot import SIGNS, Forms, Robot
 

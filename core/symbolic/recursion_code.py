@@ -17,10 +17,10 @@ from core.codegen.graph_symbols import column
 from core.codegen.instructions import instructions_of
 from core.errors import ModelError
 from core.mechanics.crba import crba
+from core.mechanics.multibody.number_reader import Numbers
+from core.mechanics.multibody.tree_of_model import machine_of
 from core.mechanics.rnea import rnea
 from core.model.parameters import environment
-from core.multibody.number_reader import Numbers
-from core.multibody.tree_of_model import machine_of
 from core.symbolic.notation import identifier
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from core.spatial.scalar import Scalar, is_zero, plus, times
+from core.numerics.spatial.scalar import Scalar, is_zero, plus, times
 from core.symbolic.forms import ZERO, Form, Number, Symbol, power, product, summed
 from core.symbolic.linkage_symbols import LinkageSymbols
 from core.symbolic.long_forms import Part, length

@@ -18,7 +18,7 @@ from flint.utils.flint_exceptions import DomainError
 
 from core.errors import ModelError
 from core.model.formula.nodes import COMPARISONS, FUNCTIONS, LOGIC
-from core.spatial import scalar
+from core.numerics.spatial import scalar
 
 LARGEST_DENOMINATOR = 10_000
 CLOSE = 1e-12

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import ModelError
 from core.model import Model
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.scalar import Scalar
 from core.symbolic.chain import Chain
 from core.symbolic.forms import Form
 from core.symbolic.long_forms import LONG, Writer, length, parts_of

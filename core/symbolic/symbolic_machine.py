@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 from core.errors import ExpressionError, ModelError
 from core.mechanics.crba import crba
 from core.mechanics.energy import potential
+from core.mechanics.multibody.number_reader import Numbers
+from core.mechanics.multibody.topology import Topology, topology_of
+from core.mechanics.multibody.tree_of_model import Machine, machine_of, offsets
 from core.model import WORLD, Model
 from core.model.fields import Value
 from core.model.formula.expression import names, parse
 from core.model.parameters import environment
 from core.model.shapes import Pose as DocumentPose
 from core.model.signals import component
-from core.multibody.number_reader import Numbers
-from core.multibody.topology import Topology, topology_of
-from core.multibody.tree_of_model import Machine, machine_of, offsets
-from core.spatial.pose import Pose
-from core.spatial.rotation import from_angles
-from core.spatial.scalar import Scalar, minus, plus, times
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import from_angles
+from core.numerics.spatial.scalar import Scalar, minus, plus, times
 from core.symbolic.closed_terms import angles_in_formulas, with_own_symbols
 from core.symbolic.naming import Recognised, angle_of, angle_parameters, fraction_of
 from core.symbolic.ring import Element, Ring
@@ -143,7 +143,7 @@ class SymbolicMachine:
     def _coordinates(self) -> list[Scalar]:
         """Return q with symbols for the variables; other coordinates take their value in the reference
         configuration."""
-        from core.multibody.coordinates import Coordinates
+        from core.mechanics.multibody.coordinates import Coordinates
 
         self.rest = tuple(float(x) for x in Coordinates(self.topology, self.model.values()).rest())
         q: list[Scalar] = list(self.rest)

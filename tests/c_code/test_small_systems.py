@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from core.c_code.small_systems import elimination_order, factorised, held, solved
-from core.spatial.scalar import is_zero
+from core.numerics.spatial.scalar import is_zero
 
 
 def symbolic(A, name="a"):

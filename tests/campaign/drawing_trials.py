@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from app.document.session import Session
-from core import linkage
+from core.design import linkage
+from core.design.linkage import Drawing, On, Plane, ground
+from core.design.linkage.drawing import End
 from core.errors import KinetostatError
 from core.files import dumps, loads
-from core.linkage import Drawing, On, Plane, ground
-from core.linkage.drawing import End
 from core.mechanism import Mechanism
 from core.model import Model
 from tests.campaign.trials import Unexpected, message

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.codegen import background
-from core.elements.recorded_signals import table_of
 from core.errors import KinetostatError
 from core.files import FORMATS, dumps, loads, read, write
 from core.files.formats import check
 from core.files.meshes.meshes import load_mesh
 from core.functions.subjects.torque_file import read_torque_file
+from core.mechanics.elements.recorded_signals import table_of
 from core.mechanism import Mechanism
 from core.model import Model
 from tests.campaign import mutations, tree_mutations

@@ -7,7 +7,7 @@ import pytest
 from core.codegen.block_code import BlockCode, BlockInterpreter
 from core.codegen.blocks import Recorder
 from core.codegen.joined_rows import LEAST, joined
-from core.spatial.scalar import cos, minus, plus, sin, times
+from core.numerics.spatial.scalar import cos, minus, plus, sin, times
 
 
 def turned(x, y, angle):

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from core.design.linkage import XZ, Drawing
 from core.files import load
-from core.linkage import XZ, Drawing
 from core.mechanism import Mechanism
 from docs.make_linkages import DRAWN, JANSEN, JANSEN_UNIT, jansen_points, with_sliders
 from resources import EXAMPLES

@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from core.elements.recorded_signals import columns_of, table_of
 from core.errors import FileError, KinetostatError
 from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
 from core.files.formats import reading_of
 from core.files.regular_file import ANIMATION, text_content_of
 from core.files.source import append_atomically, source_of_file, source_of_text, write_whole
 from core.functions.subjects.torque_file import read_torque_file
+from core.mechanics.elements.recorded_signals import columns_of, table_of
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.robotica.shape_file import read_shape

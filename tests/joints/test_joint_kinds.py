@@ -13,9 +13,9 @@ from core.joints.reversed import Reversed
 from core.kinds import Kinds
 from core.mechanics.kinematics import span
 from core.model import Body, Joint, Model
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import about_x, about_z, from_quaternion
-from core.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.rotation import about_x, about_z, from_quaternion
+from core.numerics.spatial.vector import ZERO, Vector3
 from tests.joints.made_up_kinds import Cam, Parabola, PinInSlot
 
 AXIS, SECOND, PITCH = (0.3, -0.5, 0.8), (0.9, 0.2, 0.4), 0.7

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from core.mechanism import Mechanism
 from core.model import Frame, Joint, Mimic, Model, Pose
 from core.model.edits.edits import replace
-from core.traces import program as programs
-from core.traces import trace_context
+from core.programs import program as programs
+from core.programs import trace_context
 from tests.mechanism.random_machines import MOVING, direction, state, tree
 
 SEEDS = st.integers(0, 10_000)

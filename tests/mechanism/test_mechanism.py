@@ -37,8 +37,8 @@ from core.model import (
     World,
 )
 from core.model.edits.edits import add, change, replace
+from core.programs import program
 from core.symbolic import robot
-from core.traces import program
 from tests.mechanism.random_machines import state, tree
 
 

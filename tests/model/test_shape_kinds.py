@@ -20,9 +20,9 @@ from core.model.edits import starters
 from core.model.fields import ScalarKind, Value, VectorKind, fields_of, scalar
 from core.model.formula.evaluation import Numbers
 from core.model.shapes import Number, Point, Sizes
-from core.spatial.inertia import Inertia, Symmetric3, about_center, split
-from core.spatial.scalar import Scalar, times, total
-from core.spatial.vector import ZERO
+from core.numerics.spatial.inertia import Inertia, Symmetric3, about_center, split
+from core.numerics.spatial.scalar import Scalar, times, total
+from core.numerics.spatial.vector import ZERO
 from viz.drawlist.draw_list import items
 from viz.drawlist.shape_forms import shape_geometry
 from viz.drawlist.snap_points import snap_points

@@ -16,10 +16,10 @@ from core.joints import JOINT_KINDS, Prismatic, Revolute
 from core.joints.kind import JointKind
 from core.kinds import Kinds
 from core.model import fields
-from core.spatial.pose import Pose
-from core.spatial.relative_measures import Measured
-from core.spatial.rotation import about_x
-from core.spatial.vector import ZERO
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.relative_measures import Measured
+from core.numerics.spatial.rotation import about_x
+from core.numerics.spatial.vector import ZERO
 from tests.joints.made_up_kinds import Cam, Parabola, PinInSlot
 
 SOURCE = """

@@ -17,14 +17,28 @@ SHORT_FILE = 40
 """Lines below which a file must be wanted by two others, by another room, or be a kind."""
 LONGEST_FUNCTION, LONGEST_OF_NUMERICS = 50, 80
 """Lines of a function's body; loops of numerics in machine code cost a call for each cut."""
-NUMERICS = ("core/numerics/", "core/closed_forms/", "core/simulation/equations/", "core/simulation/methods/",
-            "core/simulation/stepping/")  # fmt: skip
-KINDS = ("app/cli/", "app/commands/", "core/elements/forces/", "core/elements/constraints/", "core/joints/",
-         "core/mechanics/", "core/simulation/methods/", "viz/drawlist/elements/", "viz/drawlist/joints/")  # fmt: skip
+NUMERICS = (
+    "core/numerics/",
+    "core/constraints/closed_forms/",
+    "core/simulation/equations/",
+    "core/simulation/methods/",
+    "core/simulation/stepping/",
+)
+KINDS = (
+    "app/cli/",
+    "app/commands/",
+    "core/mechanics/elements/forces/",
+    "core/mechanics/elements/constraints/",
+    "core/joints/",
+    "core/mechanics/",
+    "core/simulation/methods/",
+    "viz/drawlist/elements/",
+    "viz/drawlist/joints/",
+)
 """Rooms in which each file is one of a kind: a command's verb, an element, a joint, a recursion, a method, a look."""
 
 EXCEPTIONS: dict[str, str] = {
-    "core/traces/jacobians.py": "the derivative of the other traces, which stand below it",
+    "core/programs/jacobians.py": "the derivative of the other traces, which stand below it",
     "benchmarks/problems.py:flyball_governor": "the equations of one machine, as its source lists them",
 }
 """File, or file:function, with the reason why it may be longer or shorter."""

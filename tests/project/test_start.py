@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.panels.panel import panels
-from core.elements.constraints import CONSTRAINTS
-from core.elements.forces import FORCES
-from core.traces.registry import FUNCTIONS
+from core.mechanics.elements.constraints import CONSTRAINTS
+from core.mechanics.elements.forces import FORCES
+from core.programs.registry import FUNCTIONS
 from resources import EXAMPLES
 
 LIBRARIES = {
@@ -35,7 +35,15 @@ LIBRARIES = {
     "ziamath",
 }
 """What takes long to load."""
-OTHERS = {"core.closed_forms", "core.robotica", "core.simulation", "core.symbolic", "viz", "app.panels", "app.window"}
+OTHERS = {
+    "core.constraints.closed_forms",
+    "core.robotica",
+    "core.simulation",
+    "core.symbolic",
+    "viz",
+    "app.panels",
+    "app.window",
+}
 """Rooms that answer other questions."""
 IN_FRONT = {place.id for place in panels() if not place.tab_with}
 """Panels that are seen at the start."""
@@ -99,7 +107,10 @@ def test_telling_of_an_arm_loads_no_library_but_of_numbers_graphs_and_text(comma
 @pytest.mark.parametrize("name", ["four_bar", "stewart"])
 def test_checking_a_machine_with_loops_loads_no_scipy_and_compiles_nothing(name):
     modules = loaded(answer(WATCHED.format(arguments=["check", str(EXAMPLES / f"{name}.kst")])))
-    assert among(modules, {"scipy", "llvmlite", "core.closed_forms", "core.simulation", "core.functions"}) == set()
+    assert (
+        among(modules, {"scipy", "llvmlite", "core.constraints.closed_forms", "core.simulation", "core.functions"})
+        == set()
+    )
 
 
 def test_a_native_file_is_read_without_readers_of_other_formats():
@@ -107,7 +118,7 @@ def test_a_native_file_is_read_without_readers_of_other_formats():
     others = {"urdf", "xacro", "mjcf", "dh.csv_table", "dh.robotica_reader", "dh.toml_table", "meshes.meshes"}
     assert among(modules, {f"core.files.{each}" for each in others}) == set()
     kinds = {each.__module__ for each in (*FORCES.values(), *CONSTRAINTS.values())}
-    assert among(modules, kinds) <= {"core.elements.constraints.cut_joint"}
+    assert among(modules, kinds) <= {"core.mechanics.elements.constraints.cut_joint"}
 
 
 def test_a_run_loads_neither_window_nor_symbols():
@@ -136,7 +147,13 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
         )
         == set()
     )
-    parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
+    parts = {
+        "core.symbolic",
+        "core.constraints.closed_forms",
+        "app.formulas",
+        "app.plotting.chart",
+        "app.panels.output.card",
+    }
     assert among(loaded(lines), parts) == set()
     made = {place.id for place in panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
     assert made == IN_FRONT

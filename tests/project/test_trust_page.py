@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from core.elements import recorded_signals
 from core.files import assemblies, hdf5_file, regular_file
 from core.files.meshes import archive_3mf, sources, textures
 from core.files.mjcf import frames, includes
 from core.files.xacro import process
 from core.files.xacro import reader as xacro
 from core.functions.subjects import torque_file
+from core.mechanics.elements import recorded_signals
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 MB = 1_000_000

@@ -7,8 +7,8 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
-from core.mathematica.meaning import ranges
-from core.mathematica.syntax import parse
+from core.files.mathematica.meaning import ranges
+from core.files.mathematica.syntax import parse
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 

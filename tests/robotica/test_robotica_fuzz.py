@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.elements.recorded_signals import table_of
 from core.errors import FileError, KinetostatError
+from core.files.mathematica.meaning import number, shown
+from core.files.mathematica.syntax import Binary, Name, Negative, Number, parse
 from core.functions.subjects.torque_file import read_torque_file
-from core.mathematica.meaning import number, shown
-from core.mathematica.syntax import Binary, Name, Negative, Number, parse
+from core.mechanics.elements.recorded_signals import table_of
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from resources import EXAMPLES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.mobility.isostatic_model import isostatic_model
+from core.constraints.mobility.isostatic_model import isostatic_model
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.factorisation import CHOLESKY, FACTORISATIONS, RANK_REVEALING

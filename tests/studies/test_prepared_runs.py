@@ -5,7 +5,7 @@ import pytest
 
 import kinetostat as ks
 import resources
-from core.measures.run_measures import Measures
+from core.simulation.measures.run_measures import Measures
 from core.studies.prepared_runs import PreparedRuns, RunTimeLimit
 
 RK4 = {"method": "rk4", "step": 1e-3}

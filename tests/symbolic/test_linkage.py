@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import resources
-from core.closed_forms.order import solved
-from core.closed_forms.wording import solution_steps
+from core.constraints.closed_forms.order import solved
+from core.constraints.closed_forms.wording import solution_steps
 from core.errors import ModelError
 from core.files import load
+from core.mechanics.multibody.topology import topology_of
 from core.mechanism import Mechanism
 from core.model import Parameter
 from core.model.model import needed
-from core.multibody.topology import topology_of
 from core.symbolic import linkage
 from core.symbolic.equation_export import arguments_of, written
 from core.symbolic.forms import Function, Quotient, Symbol, evaluate, names, operations

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import KinetostatError
+from core.mechanics.multibody.number_reader import Numbers
 from core.model import Joint
-from core.multibody.number_reader import Numbers
-from core.spatial.pose import from_matrix
+from core.numerics.spatial.pose import from_matrix
 from viz.drawlist.joint_look import Handle, MotionHandle, Part, Spot
 from viz.drawlist.joints import look_of
 from viz.drawlist.skeleton import Skeleton

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import KinetostatError
+from core.mechanics.multibody.number_reader import Numbers
 from core.model import Body
-from core.multibody.number_reader import Numbers
-from core.spatial.inertia import split
+from core.numerics.spatial.inertia import split
 from viz.drawlist import geometry as g
 from viz.placement import Array, placement, shifted
 

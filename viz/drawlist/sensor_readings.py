@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.model import WORLD, Model, Sensor
-from core.spatial.pose import Pose
-from core.spatial.rotation import Rotation
-from core.spatial.vector import Vector3
+from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import Rotation
+from core.numerics.spatial.vector import Vector3
 from viz.drawlist.item import Item
 from viz.placement import number, numbers, unit
 

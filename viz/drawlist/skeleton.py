@@ -14,8 +14,8 @@ import numpy as np
 
 from core.later import dataclass
 from core.model import WORLD, Body, Joint, Model
-from core.spatial.rotation import about
-from core.spatial.vector import Vector3
+from core.numerics.spatial.rotation import about
+from core.numerics.spatial.vector import Vector3
 from viz.placement import Array, inverse, number, numbers, pose_matrix, shifted, unit
 
 RADIUS_PER_REACH = 0.045

@@ -147,7 +147,7 @@ class DesignPanel(QWidget):
     def names(self) -> tuple[str, ...]:
         """Return the channel names of the machine."""
         if not self._names:
-            from core.measures.run_measures import Signals
+            from core.simulation.measures.run_measures import Signals
 
             self._names = Signals(self._session.mech).all
         return self._names

@@ -40,11 +40,11 @@ from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, with_unit
 from core.errors import KinetostatError
 from core.files import refreshed
+from core.mechanics.multibody.number_reader import Numbers
 from core.model import WORDS, Body, DHChain, Finding, Joint, Model
 from core.model.edits import edits
 from core.model.edits.rewiring import together
 from core.model.fields import Element
-from core.multibody.number_reader import Numbers
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

@@ -31,8 +31,8 @@ from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
+from core.files.mathematica.syntax import FUNCTIONS
 from core.functions.results import Message
-from core.mathematica.syntax import FUNCTIONS
 from core.robotica.command import quoted
 from resources import EXAMPLES
 

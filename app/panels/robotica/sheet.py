@@ -25,8 +25,8 @@ from app.widgets.options.form_area import FormArea, row_label
 from app.widgets.options.panel_form import PanelForm
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
+from core.files.mathematica.syntax import Call, Name, parse_all
 from core.functions import Function
-from core.mathematica.syntax import Call, Name, parse_all
 from core.robotica.command import Argument, Command, Word
 
 GROUP = "Robotica"

@@ -184,7 +184,7 @@ class StudiesPanel(QWidget):
     def names(self) -> tuple[str, ...]:
         """Return the names that formulas may use."""
         if not self._names:
-            from core.measures.run_measures import Signals
+            from core.simulation.measures.run_measures import Signals
 
             self._names = Signals(self._session.mech).all
         return self._names

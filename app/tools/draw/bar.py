@@ -20,9 +20,9 @@ from app.tools.draw.tool import click_with_numbers, hand_of
 from app.tools.draw.typed_numbers import LENGTH, typed_numbers
 from app.widgets.elided import ElidedLabel
 from app.widgets.quantities.quantity_text import quantity, read
+from core.design.linkage import PLANES, plane_through
+from core.design.linkage.linkage_types import FourBar
 from core.errors import KinetostatError
-from core.linkage import PLANES, plane_through
-from core.linkage.linkage_types import FourBar
 from core.model import WORLD
 
 if TYPE_CHECKING:

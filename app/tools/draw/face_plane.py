@@ -12,7 +12,7 @@ from app.tools.draw.hand import Hand
 from app.tools.draw.snapping import Snap, grid_step
 from app.tools.draw.sub_tools import SubTool
 from app.viewport.annotations import Line, line
-from core.linkage import plane_at
+from core.design.linkage import plane_at
 from viz.camera import metres_per_pixel
 from viz.placement import inverse
 

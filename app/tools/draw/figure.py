@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QFrame
 from app.tools.draw.snapping import other_bar_ends
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
+from core.design.linkage import PLANES, Drawing, Point
+from core.design.linkage.drawing import SAME_PLACE, Bar, bar_length
+from core.design.linkage.drawn_dimensions import ground_pins
+from core.design.linkage.drawn_links import carrier_of
 from core.later import dataclass
-from core.linkage import PLANES, Drawing, Point
-from core.linkage.drawing import SAME_PLACE, Bar, bar_length
-from core.linkage.drawn_dimensions import ground_pins
-from core.linkage.drawn_links import carrier_of
 from core.model import WORLD, Capsule
 from core.model.formula.numerals import readable
 from core.model.parameters import value_of

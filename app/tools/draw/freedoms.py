@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.design.linkage import Drawing, Plane
+from core.design.linkage.linkage_types import FourBar, SliderCrank, linkage_type
 from core.errors import KinetostatError
-from core.linkage import Drawing, Plane
-from core.linkage.linkage_types import FourBar, SliderCrank, linkage_type
 from core.mechanism import Mechanism
 from core.model import Model
 

@@ -1,5 +1,5 @@
 """State of the Draw tool in a viewport: plane, chain, snap under the pointer, typed numbers. Commits edits of
-`core.linkage`, each as one undo step."""
+`core.design.linkage`, each as one undo step."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from app.tools.draw.number_field import NumberField
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
+from core.design.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
+from core.design.linkage.closing import coordinates_at
+from core.design.linkage.drawing import End, elements_drawn_on
+from core.design.linkage.reshaping import dead_pins, folded
 from core.errors import KinetostatError
 from core.later import dataclass
-from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
-from core.linkage.closing import coordinates_at
-from core.linkage.drawing import End, elements_drawn_on
-from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
 from core.model.fields import Value
 from viz import camera

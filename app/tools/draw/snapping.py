@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import NamedTuple
 
+from core.design.linkage import Drawing, On, Point
+from core.design.linkage.drawing import SAME_PLACE, End
+from core.design.linkage.drawn_links import carrier_of
 from core.later import dataclass
-from core.linkage import Drawing, On, Point
-from core.linkage.drawing import SAME_PLACE, End
-from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
 """Pixels (at 100 %) within which the pointer snaps."""
@@ -27,8 +27,8 @@ PARALLEL = 1e-3
 class Snap:
     """A snapped point and the feature it snapped to.
 
-    end : what the verbs of `core.linkage` are given; kind : "pin", "tip", "frame", "link" or "free"; name : of the pin,
-    body or frame; word : what is said beside the pointer; guides : lines that explain it
+    end : what the verbs of `core.design.linkage` are given; kind : "pin", "tip", "frame", "link" or "free"; name : of
+    the pin, body or frame; word : what is said beside the pointer; guides : lines that explain it
     """
 
     point: Point

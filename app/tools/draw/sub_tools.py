@@ -1,4 +1,4 @@
-"""Sub-tools of Draw: one object each that turns clicks into edits of `core.linkage`."""
+"""Sub-tools of Draw: one object each that turns clicks into edits of `core.design.linkage`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.tools.draw.hand import Anchor, Hand
 from app.tools.draw.snapping import Snap
 from app.tools.draw.typed_numbers import NOTHING, typed_ratio
 from app.widgets.quantities.quantity_text import Measure, read, value_in
-from core import linkage
-from core.linkage import Point
-from core.linkage.drawing import End, Place
-from core.linkage.drawn_dimensions import ground_pins
-from core.linkage.drawn_links import carrier_of
-from core.linkage.linkage_types import FourBar
+from core.design import linkage
+from core.design.linkage import Point
+from core.design.linkage.drawing import End, Place
+from core.design.linkage.drawn_dimensions import ground_pins
+from core.design.linkage.drawn_links import carrier_of
+from core.design.linkage.linkage_types import FourBar
 from core.model import WORLD, Model
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from app.viewport.gestures import Gesture
 from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
-from core import linkage
+from core.design import linkage
+from core.design.linkage import Drawing, Point
+from core.design.linkage.reshaping import reachable_pin_position, shift
 from core.errors import KinetostatError
-from core.linkage import Drawing, Point
-from core.linkage.reshaping import reachable_pin_position, shift
 from core.model import Model, Parameter
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, read, value_in
+from core.design.linkage import Point
 from core.errors import ExpressionError
 from core.later import dataclass
-from core.linkage import Point
 from core.model.fields import Value
 
 LENGTH, ANGLE = Measure("length"), Measure("angle")

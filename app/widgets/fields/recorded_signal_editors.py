@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from app.widgets.fields.choice_editors import NameEditor
 from app.widgets.fields.field_editor import Commit, Context, Together
 from app.widgets.fields.text_editors import FileEditor
-from core.elements.recorded_signals import signals_of
 from core.errors import KinetostatError
+from core.mechanics.elements.recorded_signals import signals_of
 from core.model import Driver, Model
 from core.model.dimensions import dimension_of, field_of
 from core.model.fields import Element, Field

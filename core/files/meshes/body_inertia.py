@@ -10,10 +10,10 @@ from core.later import dataclass
 from core.model import Body, Mesh, Shape
 from core.model.fields import Value
 from core.model.formula.evaluation import Numbers
-from core.spatial import inertia as inertias
-from core.spatial.inertia import Inertia, Symmetric3, about_center
-from core.spatial.scalar import Scalar
-from core.spatial.vector import Vector3
+from core.numerics.spatial import inertia as inertias
+from core.numerics.spatial.inertia import Inertia, Symmetric3, about_center
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import Vector3
 
 
 def inertia_of(body: Body, numbers: Numbers) -> Inertia:
@@ -61,7 +61,7 @@ class _ShapeSizes:
             volume, center, tensor = _volume_of(mesh.file, self.values.origin, tuple(scale))
         except KinetostatError as error:
             raise error.at(where=self.where) from None
-        from core.spatial import mass_properties
+        from core.numerics.spatial import mass_properties
 
         return mass_properties.from_volume(density, volume, center, tensor)
 

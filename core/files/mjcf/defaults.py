@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from core.errors import ModelError, near_misses
 from core.files.mjcf.includes import ORIGIN
 from core.files.xml_source import Reader, Tag, local_name
-from core.spatial.rotation import scaled_into_range
+from core.numerics.spatial.rotation import scaled_into_range
 
 Matrix = NDArray[np.float64]
 _MASSES = ("boundmass", "boundinertia", "settotalmass")

@@ -20,9 +20,9 @@ from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Material, Mesh, Pose, Shape, Sphere
 from core.model.fields import Value
-from core.spatial import inertia as inertias
-from core.spatial.inertia import Symmetric3, about_center, split
-from core.spatial.vector import Vector3
+from core.numerics.spatial import inertia as inertias
+from core.numerics.spatial.inertia import Symmetric3, about_center, split
+from core.numerics.spatial.vector import Vector3
 
 Matrix = NDArray[np.float64]
 LARGEST_SIZE = 1e60

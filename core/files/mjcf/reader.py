@@ -33,7 +33,7 @@ from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Tag, local_name, parse_xml
 from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Model, World
-from core.spatial.rotation import normalised
+from core.numerics.spatial.rotation import normalised
 
 Matrix = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from core.files.urdf.shapes import Materials, pose_of, shape_of
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Inertia, Joint, Limit, Mimic
 from core.model.validation.findings import Severity
-from core.spatial.rotation import from_quaternion
+from core.numerics.spatial.rotation import from_quaternion
 
 KINDS = {
     "revolute": "revolute",

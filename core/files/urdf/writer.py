@@ -39,8 +39,8 @@ from core.model.formula.expression import names, number_text, parse
 from core.model.joints import NO_RATE, RATES
 from core.model.matrix_pose import pose_of
 from core.model.parameters import finite_value_of
-from core.spatial.inertia import split
-from core.spatial.rotation import angles_of
+from core.numerics.spatial.inertia import split
+from core.numerics.spatial.rotation import angles_of
 from core.visible_text import visible
 
 Matrix = NDArray[np.float64]

@@ -236,7 +236,7 @@ def _mode_animations(context: Context, system: LinearSystem) -> list[Result]:
     """Return the vibration modes as animations."""
     import numpy as np
 
-    from core.mobility.constraint_rank import PositionConstraints
+    from core.constraints.mobility.constraint_rank import PositionConstraints
 
     if not len(system.A):
         return []

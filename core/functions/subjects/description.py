@@ -174,7 +174,7 @@ def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tu
     from core.files.meshes.body_inertia import inertia_of
     from core.functions.rounding import without_rounding_errors
     from core.model.formula.evaluation import Numbers
-    from core.spatial.inertia import split
+    from core.numerics.spatial.inertia import split
 
     mass, center, tensor = split(inertia_of(body, Numbers(context.values, context.model.origin)))
     return float(mass), tuple(map(float, center)), tuple(map(float, without_rounding_errors(tensor)))

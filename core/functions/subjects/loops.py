@@ -10,7 +10,7 @@ from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
-    from core.closed_forms.wording import Step
+    from core.constraints.closed_forms.wording import Step
 
 
 def loops(context: Context) -> Result:

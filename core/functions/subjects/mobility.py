@@ -15,7 +15,7 @@ from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
     from core.analysis.motion_screw import Screw
-    from core.mobility.mobility import Mobility
+    from core.constraints.mobility.mobility import Mobility
 
 MOST_SHOWN = 12
 """Largest number of motions offered as animations."""

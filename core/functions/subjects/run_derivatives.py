@@ -14,8 +14,8 @@ from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
-    from core.sensitivities.gradient import Differentiated
-    from core.sensitivities.start_state_derivatives import Start
+    from core.identification.sensitivities.gradient import Differentiated
+    from core.identification.sensitivities.start_state_derivatives import Start
     from core.simulation import Run
 
 POINTS = 400
@@ -41,7 +41,7 @@ def run_derivatives(
 ) -> Result:
     """Compute derivatives of channels over time, rank the parameters by their effect at the end, and compute the
     gradient of a scalar."""
-    from core.sensitivities.replay import NoDerivative
+    from core.identification.sensitivities.replay import NoDerivative
 
     mech = context.mech
     names = tuple(by) or mech.p_names[:NAMES] or _start_speeds(context)
@@ -81,7 +81,7 @@ def run_derivatives(
 def _start_speeds(context: Context) -> tuple[str, ...]:
     """Return the initial speeds of the independent coordinates."""
     from core.analysis.held_state import well_conditioned_speeds
-    from core.mobility.constraint_rank import PositionConstraints
+    from core.constraints.mobility.constraint_rank import PositionConstraints
     from core.numerics.rank import null_space
 
     mech = context.mech
@@ -110,9 +110,9 @@ def _differentiated(
 ) -> Differentiated:
     import numpy as np
 
-    from core.sensitivities.gradient import Differentiated
-    from core.sensitivities.replay import refuse
-    from core.sensitivities.start_state_derivatives import Start, columns_of
+    from core.identification.sensitivities.gradient import Differentiated
+    from core.identification.sensitivities.replay import refuse
+    from core.identification.sensitivities.start_state_derivatives import Start, columns_of
     from core.simulation import simulate
 
     mech, p = context.mech, dict(context.p) or None

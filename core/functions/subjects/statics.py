@@ -276,7 +276,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     """Return the poses of one oscillation of a vibration mode (of a real mode, out and back), with loops closed."""
     import numpy as np
 
-    from core.mobility.constraint_rank import PositionConstraints
+    from core.constraints.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, _without_rounding(found, found.modes[index])
     constraints = PositionConstraints(mech.compiled, context.p, context.t)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from core.errors import ExpressionError, FileError
+from core.files.mathematica.meaning import number, said, shown, value
+from core.files.mathematica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 from core.files.regular_file import TORQUES, text_content_of
 from core.later import dataclass
-from core.mathematica.meaning import number, said, shown, value
-from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, parse_all
-from core.spatial.scalar import Scalar
+from core.numerics.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot

@@ -53,8 +53,8 @@ def workspace(
     file: str,
 ) -> Result:
     """Map the workspace of a frame; if stopped, return the map computed so far."""
-    from core.workspace.joint_ranges import joint_ranges
-    from core.workspace.mapping import workspace as mapped
+    from core.studies.workspace.joint_ranges import joint_ranges
+    from core.studies.workspace.mapping import workspace as mapped
 
     mech = context.mech
     if not over.strip():
@@ -121,7 +121,7 @@ def _parse_coordinates(context: Context, text: str) -> Any:
 
 
 def _slice_plane(slice: str, normal: str, at: float) -> Any:
-    """Return the slice plane for `core.workspace.mapping.workspace`."""
+    """Return the slice plane for `core.studies.workspace.mapping.workspace`."""
     if slice != "normal":
         return None if slice == "none" else (slice, at)
     try:

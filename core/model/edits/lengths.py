@@ -21,7 +21,7 @@ from core.model.joints import Joint
 from core.model.model import Model
 from core.model.parameters import Parameter, finite_value_of, value_of
 from core.model.shapes import Pose, Shape
-from core.spatial.rotation import from_angles, from_quaternion
+from core.numerics.spatial.rotation import from_angles, from_quaternion
 
 SPANNING = 1e-6
 """Tolerance, relative to the length, within which a shape counts as reaching from one point to the other."""

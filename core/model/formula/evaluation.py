@@ -10,10 +10,10 @@ from core.model.fields import Value
 from core.model.parameters import finite_value_of, value_of
 from core.model.shapes import IDENTITY as NO_POSE
 from core.model.shapes import Pose as DocumentPose
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import from_angles, from_quaternion
-from core.spatial.scalar import Scalar
-from core.spatial.vector import Vector3
+from core.numerics.spatial.pose import IDENTITY, Pose
+from core.numerics.spatial.rotation import from_angles, from_quaternion
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import Vector3
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from core.model.model import COLLECTIONS, Model
 from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import formulas_without_value, number_or_nan
-from core.spatial.scalar import Scalar, minus, plus, times, total
+from core.numerics.spatial.scalar import Scalar, minus, plus, times, total
 
 Number = Callable[[Any], float]
 """The value of a field, NaN if it has none."""

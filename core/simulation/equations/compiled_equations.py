@@ -10,24 +10,24 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
-from core.closed_forms.reduction import Structure
 from core.constraints.bearing_friction import require_unique_bearing_loads
+from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.constraints.closed_forms.reduction import Structure
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
+from core.programs.compiled import Compiled
+from core.programs.native_entry import Entry, entry_of
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
-from core.traces.compiled import Compiled
-from core.traces.native_entry import Entry, entry_of
 
 if TYPE_CHECKING:
+    from core.programs.tracer import Tracer
     from core.simulation.equations.elimination_places import Elimination
     from core.simulation.equations.mode_rows import ModeRows
     from core.simulation.equations.system import Function
     from core.simulation.machine_code.records import Record
-    from core.traces.tracer import Tracer
 
 NOTHING = nullcontext()
 OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing_loads")

@@ -15,16 +15,16 @@ from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
 from core.constraints.named_values import unknown_name_error
-from core.elements.mode_variables import MODE_NAME, ModeVariables
-from core.elements.sensors import readings_of
 from core.errors import ExpressionError, ModelError
+from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
+from core.mechanics.elements.sensors import readings_of
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
 from core.model.formula.polynomials import degree_in
 from core.model.parameters import environment
 from core.model.signals import component
-from core.traces import native_entry
+from core.programs import native_entry
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from core.constraints.joint_modes import (
     stiffness_per_inertia,
 )
 from core.constraints.joint_rows import compliances_of_tree, rows_at
+from core.programs.compiled import Compiled
 from core.simulation.equations.mode_rows import HUNT_CROSSLEY, LINEAR, MARGINS, ModeRows
-from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 

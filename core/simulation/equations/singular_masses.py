@@ -11,10 +11,10 @@ import numpy as np
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.crba import momenta, products, with_armature
 from core.mechanics.kinematics import coordinates
+from core.numerics.spatial.scalar import Scalar
+from core.programs.compiled import Compiled
+from core.programs.trace_context import TraceContext
 from core.simulation.setup import Array
-from core.spatial.scalar import Scalar
-from core.traces.compiled import Compiled
-from core.traces.trace_context import TraceContext
 
 FEW = 200
 """Number of speeds up to which the space for a singular mass matrix is cheap enough to be always provided."""

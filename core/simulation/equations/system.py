@@ -31,7 +31,7 @@ BEHIND_TIME: Any = np.int64(1)
 
 
 class Function(Record):
-    """Function of the mechanism in machine code, see `core.traces.native_entry.Entry`."""
+    """Function of the mechanism in machine code, see `core.programs.native_entry.Entry`."""
 
     address: Fixed
     table: Fixed
@@ -50,7 +50,7 @@ load_function = loader(Function)
 
 
 class Functions(Record):
-    """Address of each `Function`, by its name in `core.traces.registry`; 0: the machine does not have it."""
+    """Address of each `Function`, by its name in `core.programs.registry`; 0: the machine does not have it."""
 
     torque: Fixed = 0
     """Joint forces u(t, q, v)."""
@@ -72,13 +72,13 @@ class Functions(Record):
     constraint_time: Fixed = 0
     """Time derivative −ḟ of the drivers."""
     reduced: Fixed = 0
-    """Equations in independent speeds (`core.closed_forms.closed_forms.Layout`)."""
+    """Equations in independent speeds (`core.constraints.closed_forms.closed_forms.Layout`)."""
     states: Fixed = 0
     """Rates ẋ of force element states."""
     settle: Fixed = 0
     """Newton step that balances massless junctions."""
     slopes: Fixed = 0
-    """Derivatives for the exact Jacobian, see `core.traces.jacobians`."""
+    """Derivatives for the exact Jacobian, see `core.programs.jacobians`."""
     torque_slopes: Fixed = 0
     """Derivatives of u by q and v."""
     event_indicators: Fixed = 0
@@ -143,7 +143,7 @@ class System(Functions):
     """Level from which on a row acts: 0 position, 1 speed, 2 acceleration; constraint rows first, then the rows that
     join segments and copies (`core.simulation.equations.elimination_places`)."""
     now: Floats
-    """(nt,) time argument (`core.elements.time_argument`), as set by `tick`."""
+    """(nt,) time argument (`core.mechanics.elements.time_argument`), as set by `tick`."""
     own: Floats
     """(2 nx,) x and ẋ, as set by `put_states`."""
     reduced_at: float = math.nan
@@ -155,7 +155,7 @@ class System(Functions):
     times: Floats
     """(points,) times of the points of recorded signals, s."""
     cubics: FloatRows
-    """(points, 4) coefficients of `core.elements.time_argument.Splines`."""
+    """(points, 4) coefficients of `core.mechanics.elements.time_argument.Splines`."""
     closings: int = 0
     """Gauss–Newton iterations that close positions and balance junctions after each step; 0: until `closed_gap` is
     reached."""

@@ -12,7 +12,7 @@ from core.constraints import reactions
 from core.constraints.cut_coordinates import unwound
 from core.constraints.multipliers import constrained_motion
 from core.constraints.row_forces import RowForces
-from core.elements.forces import FORCES
+from core.mechanics.elements.forces import FORCES
 from core.mechanism import Mechanism
 from core.model import Constraint, Driver, Sensor
 from core.model.dimensions import dual, rate

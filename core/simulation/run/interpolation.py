@@ -71,7 +71,7 @@ def _followed_position(
     if _largest_gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
     displacement = np.asarray(mech.difference(start, goal - whole))
-    from core.closed_forms.closed_forms import closed_forms_of
+    from core.constraints.closed_forms.closed_forms import closed_forms_of
 
     forms = closed_forms_of(mech.compiled.program)
     if forms.found and not forms.rows_left_to_iteration:
@@ -90,7 +90,7 @@ def _followed_position(
 
 def _closed_position(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
     """Return the closed position (nq,) nearest to q. Raises AssemblyError."""
-    from core.closed_forms.closed_forms import explicitly_closed
+    from core.constraints.closed_forms.closed_forms import explicitly_closed
 
     explicit = explicitly_closed(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
     return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))

@@ -9,8 +9,8 @@ import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
 from core.constraints.force_ranges import joint_forces
-from core.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
 from core.errors import AssemblyError, FileError, near_misses
+from core.mechanics.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array, Settings

@@ -27,7 +27,9 @@ SAMPLED = ("time", "q", "v", "a", "tau", "x", "modes")
 """Arrays with a row for each sample."""
 
 
-_derivatives_of = later.function(__package__.removesuffix(".simulation.run"), "sensitivities.gradient.run_derivatives")
+_derivatives_of = later.function(
+    __package__.removesuffix(".simulation.run"), "identification.sensitivities.gradient.run_derivatives"
+)
 
 
 class Statistics(NamedTuple):

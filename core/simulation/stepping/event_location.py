@@ -1,4 +1,4 @@
-"""Event location: steps end where an event indicator g (`core.elements.mode_variables`) changes its sign.
+"""Event location: steps end where an event indicator g (`core.mechanics.elements.mode_variables`) changes its sign.
 
 1. Steps are taken with free modes, as if nothing jumped. Most events are then found by the error estimate: the method
    asks `refused_entry` about a step that it refuses. `sign_change_inside` looks into every accepted step: error

@@ -7,8 +7,8 @@ import pytest
 
 from app.document.link_lengths import LinkLength, resized
 from app.document.session import Session
-from core import linkage
-from core.linkage import ground
+from core.design import linkage
+from core.design.linkage import ground
 from core.model import Model
 from core.model.validation.model import check
 

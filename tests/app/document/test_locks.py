@@ -7,9 +7,9 @@ from app.document.connection_draft import Pick, frame_at
 from app.document.hand_freedom import held_by
 from app.document.joining import outcomes
 from app.document.session import Session
-from core import linkage
 from core.analysis.inverse_kinematics import reach
-from core.linkage import ground
+from core.design import linkage
+from core.design.linkage import ground
 from core.mechanism import Mechanism
 from core.model import Body, Box, Inertia, Joint, Model
 from core.model.edits import edits

@@ -11,9 +11,9 @@ from app.document.session import Session
 from core.codegen import background
 from core.files import load
 from core.model.edits import edits
+from core.programs import program
+from core.programs.program import Program
 from core.simulation import simulate
-from core.traces import program
-from core.traces.program import Program
 from resources import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("busy_compiler")

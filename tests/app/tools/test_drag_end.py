@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.document.session import Ref
-from core import linkage
+from core.design import linkage
 from core.model import Body, Capsule, Joint, Model, Parameter, Pose
 from core.model.edits.lengths import length_of
 

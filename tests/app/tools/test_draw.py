@@ -14,7 +14,7 @@ from app.document.session import Ref
 from app.tools.draw.snapping import Aim, grid_step, snapped
 from app.tools.draw.tool import hand_of
 from benchmarks.watch import piece
-from core import linkage
+from core.design import linkage
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Sphere
 from tests.app.conftest import MAKING, pump

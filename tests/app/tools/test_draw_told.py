@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from core import linkage
+from core.design import linkage
 from core.model import Model
 from resources import EXAMPLES
 from tests.app.tools.test_draw import Pen

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 
 from app.document.session import Ref
 from app.tools.draw.tool import hand_of
-from core import linkage
-from core.linkage import ground
+from core.design import linkage
+from core.design.linkage import ground
 from core.model import Model
 
 

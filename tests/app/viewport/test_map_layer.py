@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF
 from app.panels.output.map_part import MapPart
 from core.functions import call
 from core.functions.space_maps import SpaceMap
-from core.workspace.mapping import workspace
+from core.studies.workspace.mapping import workspace
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_an_edit_makes_the_map_old_and_update_asks_again(bench):
 
 
 def test_a_map_gets_finer_on_one_card_and_keeps_its_look(bench, monkeypatch):
-    monkeypatch.setattr("core.workspace.grown_samples.LEAST_PAUSE", 0.0)
+    monkeypatch.setattr("core.studies.workspace.grown_samples.LEAST_PAUSE", 0.0)
     bench.example("scara")
     bench.session.mapped.emit(None)
     seen = []

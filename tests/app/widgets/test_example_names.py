@@ -14,9 +14,9 @@ from app.widgets.quantities.quantity_text import SIUnits
 from core.control.operating_point import OperatingPoint
 from core.files import load
 from core.functions.options import SignalValues
-from core.measures.run_measures import Measure
 from core.mechanism import Mechanism
 from core.model import Model
+from core.simulation.measures.run_measures import Measure
 from core.simulation.run.resampling import at_rest
 from resources import examples
 

@@ -15,7 +15,7 @@ from app.panels.properties.panel import PropertyEditor
 from app.plotting import channels
 from app.widgets.label import Label
 from core.model import Setting
-from core.traces import program
+from core.programs import program
 from tests.mechanism.elements import own_kinds_page as page
 
 

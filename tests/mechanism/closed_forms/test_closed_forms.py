@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Joint, Model, Parameter, Pose
 from tests.mechanism.closed_forms import random_loops as loops
@@ -163,6 +163,6 @@ def test_moving_a_coordinate_closes_without_iteration(monkeypatch):
     q = mech.rest()
     index = mech.q_names.index(name)
     expected = mech.move(q, {name: q[index] + 0.02})
-    monkeypatch.setattr("core.closed_forms.closed_forms.explicitly_closed", lambda *_: None)
+    monkeypatch.setattr("core.constraints.closed_forms.closed_forms.explicitly_closed", lambda *_: None)
     np.testing.assert_allclose(mech.move(q, {name: q[index] + 0.02}), expected, atol=1e-8)
     np.testing.assert_allclose(mech.constraint_residual(expected), 0.0, atol=1e-12)

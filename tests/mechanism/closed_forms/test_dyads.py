@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.closed_forms.dyads import slide_to_distance, turn_to_distance
-from core.spatial.vector import Vector3
+from core.constraints.closed_forms.dyads import slide_to_distance, turn_to_distance
+from core.numerics.spatial.vector import Vector3
 
 
 @pytest.mark.parametrize("guess", [-3.0, 3.0])

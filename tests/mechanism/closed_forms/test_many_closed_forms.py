@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from benchmarks.loop_machines import crank_angle, falling, four_bars, separate_four_bars, stewart_chain
-from core.closed_forms import closed_forms as room
-from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
-from core.closed_forms.order import solved
-from core.closed_forms.separate_groups import separate_groups
-from core.closed_forms.wording import solution_steps
 from core.codegen.block_code import BlockCode
+from core.constraints.closed_forms import closed_forms as room
+from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.constraints.closed_forms.order import solved
+from core.constraints.closed_forms.separate_groups import separate_groups
+from core.constraints.closed_forms.wording import solution_steps
+from core.mechanics.multibody.topology import topology_of
 from core.mechanism import Mechanism
-from core.multibody.topology import topology_of
 from core.simulation import simulate
 from tests.mechanism.closed_forms import random_loops as loops
 from tests.walks import slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
 from core.simulation import simulate

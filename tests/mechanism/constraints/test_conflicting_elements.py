@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 import pytest
+from tests.mobility import overconstrained as machines
 
+from core.constraints.mobility.findings import examined
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
-from core.mobility.findings import examined
 from core.model import Body, Constraint, Driver, Frame, Joint, Limit, Model, Pose
-from core.traces.compiled import Compiled
-from tests.mobility import overconstrained as machines
+from core.programs.compiled import Compiled
 from tests.walks import slow
 
 
@@ -133,7 +133,7 @@ def test_a_ring_of_gears_that_do_not_mesh():
 
 
 def test_every_rod_of_a_plate_that_is_held_seven_times():
-    from tests.mobility.test_mobility import rods
+    from tests.constraints.mobility.test_mobility import rods
 
     model = rods(7)
     last = model.constraints[-1]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from core.constraints.mobility.random_pose import random_pose
 from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
-from core.mobility.random_pose import random_pose
 from core.simulation import simulate
 from core.simulation.run.recorded import run_of
 from resources import EXAMPLES

@@ -6,15 +6,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.mobility import overconstrained as machines
 
 from core.analysis.inverse_kinematics import at_limits, reach
 from core.constraints.cut_limits import exceeded_limit
+from core.constraints.mobility.random_pose import random_pose
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
-from core.mobility.random_pose import random_pose
 from core.model import Body, Joint, Limit, Model
 from core.simulation import simulate
-from tests.mobility import overconstrained as machines
 
 
 def four_bar(joint: str, limit: Limit, cut: str) -> Mechanism:

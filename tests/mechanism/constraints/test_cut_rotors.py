@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from core.analysis.linearisation import linearise
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.constraints.cut_coordinates import motion
 from core.mechanism import Mechanism
 from core.model import Body, Force, Gravity, Inertia, Joint, Model, Parameter, Pose, World

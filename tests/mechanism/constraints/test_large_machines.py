@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.mobility import overconstrained
 
 from benchmarks.loop_machines import four_bars
 from core.constraints.multipliers import constrained_motion
@@ -12,8 +13,7 @@ from core.constraints.reactions import reactions
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.numerics import fronts, position_solver
-from core.traces import compiled
-from tests.mobility import overconstrained
+from core.programs import compiled
 from tests.walks import slow
 
 MACHINES = {

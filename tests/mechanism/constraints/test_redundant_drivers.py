@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.constraints.mobility.mobility import mobility
 from core.constraints.redundant_drivers import RepeatedDriver, contradiction, disagreement, repeated_drivers
-from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, SimulationError
+from core.mechanics.elements.constraints.kinematic_constraint import Row
 from core.mechanism import Mechanism
-from core.mobility.mobility import mobility
 from core.model import Body, Driver, Inertia, Joint, Model, Pose, Sensor
 from core.simulation import simulate
 

@@ -8,19 +8,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-
-from core import linkage
-from core.files import check, load
-from core.mechanism import Mechanism
-from core.mobility.findings import examined
-from core.model import Body, Driver, Inertia, Joint, Model
-from core.multibody.topology import topology_of
-from resources import examples
 from tests.mobility import overconstrained
+
+from core.constraints.mobility.findings import examined
+from core.design import linkage
+from core.files import check, load
+from core.mechanics.multibody.topology import topology_of
+from core.mechanism import Mechanism
+from core.model import Body, Driver, Inertia, Joint, Model
+from resources import examples
 from tests.walks import walk
 
 DRAWN = {"quick_return", "watt_six_bar", "stephenson_six_bar", "pantograph", "planetary_stage", "jansen_leg"}
-"""Examples made by verbs of `core.linkage`."""
+"""Examples made by verbs of `core.design.linkage`."""
 MACHINES = {
     "planar": (overconstrained.planar_fourbar, 0.9),
     "bennett": (overconstrained.bennett, 1.2),

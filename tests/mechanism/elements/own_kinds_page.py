@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core import kinds
-from core.elements.constraints import CONSTRAINTS
-from core.elements.forces import FORCES
+from core.mechanics.elements.constraints import CONSTRAINTS
+from core.mechanics.elements.forces import FORCES
 from core.model import CONSTRAINT_KINDS, FORCE_KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs/own_kinds.md").read_text(encoding="utf-8")

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from core.constraints.multipliers import constrained_motion
-from core.elements.constraints import CONSTRAINTS
-from core.elements.constraints.constraint_kind import ConstraintElement
-from core.elements.drivers import DRIVERS
 from core.errors import ModelError
 from core.files import dumps, loads
+from core.mechanics.elements.constraints import CONSTRAINTS
+from core.mechanics.elements.constraints.constraint_kind import ConstraintElement
+from core.mechanics.elements.drivers import DRIVERS
 from core.mechanism import Mechanism
 from core.model import CONSTRAINT_KINDS, Constraint, Driver, Model, Setting
+from core.programs import program
 from core.simulation import simulate
-from core.traces import program
 from tests.mechanism.constraints.balance import constraint_wrenches
 from tests.mechanism.elements import kind_machines as machines
 from tests.mechanism.elements import own_kinds_page

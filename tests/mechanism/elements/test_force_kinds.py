@@ -9,16 +9,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.elements.forces import FORCES
-from core.elements.forces.force_element import output_count
-from core.elements.forces.line import OnLine
 from core.errors import ModelError
 from core.files import dumps, loads
+from core.mechanics.elements.forces import FORCES
+from core.mechanics.elements.forces.force_element import output_count
+from core.mechanics.elements.forces.line import OnLine
 from core.mechanism import Mechanism
 from core.model import FORCE_KINDS, Force, Junction, Model, Setting, Strand
+from core.programs import program
+from core.programs.dynamics import force_state
 from core.simulation.run.element_channels import ElementChannels
-from core.traces import program
-from core.traces.dynamics import force_state
 from tests.mechanism.elements import kind_machines as machines
 from tests.mechanism.elements import own_kinds_page
 from viz.drawlist.draw_list import items
@@ -162,7 +162,7 @@ def test_the_forces_at_its_ends_are_opposite(kind: str, shape: str) -> None:
 @everywhere
 def test_a_junction_is_where_they_are_in_balance(kind: str, shape: str) -> None:
     """Three springs with dampers and the element meet at a point without mass: it moves so that their forces cancel (to
-    what `core.traces.junctions` calls negligible damping)."""
+    what `core.programs.junctions` calls negligible damping)."""
     model = dataclasses.replace(machines.machine(shape, 2), junctions=(Junction(name="knot", guess=(0.1, 0.2, 0.3)),))
     holders = [
         Force(name=f"h{k}", kind="line", a=a, b="knot", stiffness=20.0, damping=2.0, rest=0.05)

@@ -10,7 +10,7 @@ import pytest
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Model, Pose, Sensor, World
-from core.traces import trace_context
+from core.programs import trace_context
 from tests.mechanism import random_machines as machines
 
 SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_plane", "angle")
@@ -160,7 +160,7 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     wrenches = short.reactions(q, v, tau, t=0.2)
     monkeypatch.setattr(trace_context, "LONG", 2)
     long = Mechanism(dataclasses.replace(model, name="long", parameters=()))
-    from core.traces import program
+    from core.programs import program
 
     program.forget()
     long = Mechanism(model)

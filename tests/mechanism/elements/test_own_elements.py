@@ -14,7 +14,7 @@ import kinetostat as ks
 from core.kinds import KindError
 from core.model import FORCE_KINDS, Constraint, Force, Setting
 from core.model.edits import edits
-from core.traces import program
+from core.programs import program
 from tests.mechanism.elements import own_kinds_page as page
 from viz.drawlist.draw_list import items
 

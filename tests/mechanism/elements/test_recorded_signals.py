@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.elements.recorded_signals import columns_of, table_of
 from core.errors import FileError
+from core.mechanics.elements.recorded_signals import columns_of, table_of
 from core.model import Driver
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.errors import ModelError
 from core.joints import JOINT_KINDS
 from core.mechanism import Mechanism

@@ -12,14 +12,14 @@ import pytest
 
 import kinetostat as ks
 from core import kinds
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.joints import JOINT_KINDS
 from core.joints.kind import Elementary
 from core.joints.members import angle, parallel
-from core.spatial.rotation import from_z
-from core.spatial.vector import ZERO
-from core.spatial.vector import X as ALONG_X
-from core.spatial.vector import Y as ALONG_Y
+from core.numerics.spatial.rotation import from_z
+from core.numerics.spatial.vector import ZERO
+from core.numerics.spatial.vector import X as ALONG_X
+from core.numerics.spatial.vector import Y as ALONG_Y
 from kinetostat import spatial
 from viz.drawlist.draw_list import items
 from viz.drawlist.joint_handles import JointHandle

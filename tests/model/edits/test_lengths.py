@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import linkage
+from core.design import linkage
 from core.errors import KinetostatError, ModelError
 from core.files import load, loads
 from core.mechanism import Mechanism

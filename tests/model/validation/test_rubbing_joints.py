@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.constraints.mobility.findings import examined
 from core.errors import KinetostatError, ModelError
 from core.mechanism import Mechanism
-from core.mobility.findings import examined
 from core.model import Body, Inertia, Joint, Limit, Model, Parameter
 from core.model.validation.model import check
 from core.simulation import simulate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.engine import engine
-from core.closed_forms.closed_forms import closed_forms_of
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.errors import SimulationError
 from core.files import load
 from core.mechanism import Mechanism

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from benchmarks.loop_machines import crank_angle, falling, four_bars
-from core.closed_forms import closed_forms as room
-from core.closed_forms.closed_forms import closed_forms_of
 from core.codegen import background
+from core.constraints.closed_forms import closed_forms as room
+from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.errors import SimulationError
 from core.mechanism import Mechanism
+from core.programs.program import forget
 from core.simulation import simulate
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.traces.program import forget
 
 BY_ITERATION = "Loops were closed by iteration"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.elements.mode_variables import ModeVariables
+from core.mechanics.elements.mode_variables import ModeVariables
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Frame, Gravity, Joint, Model, Pose, World
 from core.model.formula.expression import parse

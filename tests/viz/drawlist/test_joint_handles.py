@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Body, Joint, Limit, Model, Pose
-from core.multibody.number_reader import Numbers
 from tests.joints.made_up_kinds import Parabola
 from viz.drawlist.draw_list import items
 from viz.drawlist.joint_handles import JointHandle

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import linkage
+from core.design import linkage
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Constraint, Cylinder, Gearwheel, Joint, Model, Pose

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.errors import KinetostatError
+from core.mechanics.multibody.number_reader import Numbers
 from core.model import Force, Joint
-from core.multibody.number_reader import Numbers
 from viz.drawlist.elements.about_axis import around
 from viz.drawlist.elements.element_look import Look
 from viz.drawlist.elements.on_line import SlideLine, law_icon

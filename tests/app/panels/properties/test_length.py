@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from app.document.session import Ref
 from app.widgets.fields.length_editor import LengthEditor
-from core import linkage
+from core.design import linkage
 from core.model import Body, Cylinder, Model
 
 
@@ -90,7 +90,7 @@ def test_formulas_stay_unless_a_person_chooses(bench, field):
 
 def test_a_length_that_follows_another_links_changes_that_only_if_chosen(bench, field):
     """l2 is l1*3: another length of the second link would change the first."""
-    from core import linkage
+    from core.design import linkage
     from core.model import Model
 
     model = linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0), (0.5, 0)])

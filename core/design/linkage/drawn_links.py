@@ -1,0 +1,303 @@
+"""Links drawn from pin to pin, and the pins that hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.design.linkage.drawing import SAME_PLACE, Bar, Drawing, End, On, Place, half
+from core.design.linkage.plane import XZ, Plane, Point, written
+from core.errors import ModelError
+from core.model import WORLD, Body, Capsule, Frame, Joint, Model, Parameter, Pose, Shape
+from core.model.edits.edits import add, remove, replace, unused_name
+from core.model.fields import Value
+from core.model.parameters import value_of
+
+STEEL = 7850.0
+"""Density of drawn bodies, kg/m³."""
+THICKNESS = 0.06
+"""Radius of the first bar relative to its length; further bars get the same radius."""
+
+Poses = Mapping[str, NDArray[np.float64]]
+
+
+def link(
+    model: Model,
+    points: Sequence[End],
+    *,
+    plane: Plane = XZ,
+    length: Value | None = None,
+    angle: Value | None = None,
+    radius: float | None = None,
+    poses: Poses | None = None,
+) -> Model:
+    """Add links from point to point, connected by pins. A new first point becomes a ground pin; a new last point is a
+    free end, `ground(u, v)` a ground pin, and the name of a pin closes a loop.
+
+    length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
+    formula, from which the length's parameter is made
+    radius : of the bars, m; default: that of the first one there is
+    poses : (4, 4) world ← body, how the machine stands as one draws; default: its rest
+    """
+    ends = list(points)
+    if length is not None or angle is not None:
+        reached = _link_end(Drawing(model, plane, poses), ends, length, angle)
+        ends = [ends[0], On(ends[1].body, reached) if len(ends) > 1 and isinstance(ends[1], On) else reached]
+    if len(ends) < 2:
+        raise ModelError("A link needs two ends.", remedy="Give two points, or one with a length and an angle.")
+    start = ends[0]
+    for end in ends[1:]:
+        model = _with_one_link(model, start, end, plane, (length, angle, radius), poses)
+        made = model.bodies[-1].name
+        start = end if isinstance(end, str | On) else made
+        poses = poses if poses is None else with_link(model, plane, poses)
+    return model
+
+
+def _with_one_link(
+    model: Model,
+    start: End,
+    end: End,
+    plane: Plane,
+    given: tuple[Value | None, Value | None, float | None],
+    poses: Poses | None,
+) -> Model:
+    length, angle, radius = given
+    drawing = Drawing(model, plane, poses)
+    model, begin = _with_place_for_pin(model, drawing, start)
+    if model is not drawing.model:
+        drawing = Drawing(model, plane, drawing.poses)
+    first = drawing.point(begin)
+    far = None if not isinstance(end, str | On) else drawing.place(end)
+    last = _point_from(end) if far is None else drawing.point(far)
+    span = math.dist(first, last)
+    if span < SAME_PLACE:
+        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a different second point.")
+    direction = math.atan2(last[1] - first[1], last[0] - first[0])
+    number = _length_parameter(model, length, span)
+    body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
+    body = dataclasses.replace(body, shapes=(_bar_shape(plane, number.name, radius or thickness(model, span)),))
+    turn = (
+        _rest_angle(angle, drawing, begin)
+        if angle is not None
+        else written(_wrapped_angle(direction - drawing.angle(begin.owner)))
+    )
+    tree = Joint(
+        name=pin_name(model),
+        parent=begin.owner,
+        child=body.name,
+        a=drawing.frame(begin),
+        axis=plane.normal,
+        rest=(turn,),
+    )
+    for element in (number, body, tree):
+        model = add(model, element)
+    return model if far is None else _with_closing_pin(model, drawing, far, body.name, number.name)
+
+
+def _with_closing_pin(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
+    """Add the pin at a link's far end, which closes a loop and therefore states no reference value."""
+    at = Pose(position=drawing.plane.along(length))
+    a, axis = drawing.frame(far), drawing.plane.normal
+    return add(model, Joint(name=pin_name(model), parent=far.owner, child=body, a=a, b=at, axis=axis))
+
+
+def _with_place_for_pin(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
+    """Place for a pin. A pin off a link's line turns the link into a plate with two parameters; one on its line beyond
+    an end lengthens the bar by a parameter."""
+    place = drawing.place(end)
+    bar = drawing.bar(place.owner) if isinstance(end, On) else None
+    if bar is None:
+        return model, place
+    along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
+    if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
+        over = max(along - drawing.number(bar.length), -along)
+        if over < SAME_PLACE:
+            return model, Place(place.owner, drawing.plane.along(written(along)))
+        return lengthened(model, drawing.plane, bar, over, before=along < 0.0)
+    return plate(model, drawing.plane, bar, along, aside)
+
+
+def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: bool) -> tuple[Model, Place]:
+    """Extend a link beyond its end, or before its start, to a third point at a distance (m) that becomes a parameter;
+    returns the model and that point."""
+    e = Parameter(name=unused_name(model, "parameters", "e1"), value=written(over), dimension="length")
+    model = add(model, e)
+    body = model.find("bodies", bar.body)
+    begin = "-" if before else f"{bar.length} + "
+    middle, end = f"{begin}{e.name}/2", f"{begin}{e.name}"
+    more = Capsule(
+        radius=body.shapes[0].radius,
+        length=e.name,
+        pose=Pose(position=plane.along(middle), rotation=plane.bar()),
+        material=body.shapes[0].material,
+    )
+    shaped = dataclasses.replace(body, shapes=(*body.shapes, more))
+    return replace(model, body, shaped), Place(bar.body, plane.along(end))
+
+
+def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
+    """Turn a link into a triangle with a third point at these coordinates (m, in the link's axes), given by a distance
+    and an angle as parameters; returns the model and that point."""
+    e = Parameter(
+        name=unused_name(model, "parameters", "e1"), value=written(math.hypot(along, aside)), dimension="length"
+    )
+    g = Parameter(
+        name=unused_name(model, "parameters", "g1"), value=written(math.atan2(aside, along)), dimension="angle"
+    )
+    model = add(add(model, e), g)
+    u, v = f"{e.name}*cos({g.name})", f"{e.name}*sin({g.name})"
+    body = model.find("bodies", bar.body)
+    radius, rest = body.shapes[0].radius, f"({u} - {bar.length})"
+    sides = (
+        Capsule(
+            radius=radius,
+            length=e.name,
+            pose=Pose(position=plane.vector(f"{u}/2", f"{v}/2"), rotation=plane.bar(g.name)),
+            material=body.shapes[0].material,
+        ),
+        Capsule(
+            radius=radius,
+            length=f"sqrt({rest}^2 + ({v})^2)",
+            pose=Pose(
+                position=plane.vector(f"({bar.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
+            ),
+            material=body.shapes[0].material,
+        ),
+    )
+    shaped = dataclasses.replace(body, shapes=(*body.shapes, *sides))
+    return replace(model, body, shaped), Place(bar.body, plane.vector(u, v))
+
+
+def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+    """Add a further point to a link, as a frame for pins: a ternary link. Off the link's line it becomes a triangle
+    whose third corner has a distance and an angle as parameters."""
+    drawing = Drawing(model, plane, poses)
+    model, place = _with_place_for_pin(model, drawing, On(body, point))
+    name = unused_name(model, "frames", "P1")
+    return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
+
+
+def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+    """Attach a free end to the ground by a pin where it is; a ground pin is removed instead."""
+    drawing = Drawing(model, plane, poses)
+    joint = next((pin.joint for pin in drawing.pins if pin.name == end), None)
+    if joint is not None and carrier_of(model, joint.parent) == carrier_of(model, plane.parent):
+        return released(model, joint.name)
+    place = drawing.place(end)
+    if carrier_of(model, place.owner) == carrier_of(model, plane.parent):
+        raise ModelError("This point belongs to the ground already.", remedy="Choose a free end or a pin of a link.")
+    on_ground = drawing.place(drawing.point(place))
+    name = pin_name(model)
+    b = drawing.frame(place)
+    return add(
+        model,
+        Joint(name=name, parent=on_ground.owner, child=place.owner, a=drawing.frame(on_ground), b=b, axis=plane.normal),
+    )
+
+
+def released(model: Model, joint: str) -> Model:
+    """Remove a pin; the links it moved stay."""
+    return remove(model, "joints", joint)
+
+
+# ------------------------------------------------------------------------------- parts of it
+
+
+def carrier_of(model: Model, owner: str) -> str:
+    """Body, or ground, that carries a body or frame."""
+    return model.carrier(owner or WORLD).name
+
+
+def pin_name(model: Model) -> str:
+    """Next free pin name: A, B, C …, then A2, B2 …"""
+    taken = {joint.name for joint in model.expanded.joints}
+    rounds = len(taken) // 26 + 1
+    letters = (chr(ord("A") + k) + (str(turn) if turn > 1 else "") for turn in range(1, rounds + 1) for k in range(26))
+    return next(name for name in letters if name not in taken)
+
+
+def thickness(model: Model, length: float) -> float:
+    """Radius of a new bar, m: that of the first existing bar, else a fraction of its length rounded to one digit."""
+    for body in model.bodies:
+        for shape in body.shapes:
+            if isinstance(shape, Capsule) and isinstance(shape.radius, float):
+                return shape.radius
+    return float(f"{THICKNESS * length:.0e}")
+
+
+def _bar_shape(plane: Plane, length: str, radius: float) -> Shape:
+    pose = Pose(position=plane.along(half(length)), rotation=plane.bar())
+    return Capsule(radius=radius, length=length, pose=pose)
+
+
+def _length_parameter(model: Model, length: Value | None, span: float) -> Parameter:
+    value = written(span) if length is None else length
+    number = float(value_of(value, model.values(), "length"))
+    if not number > 0.0:
+        raise ModelError(
+            f"A link cannot be {number:g} m long.", where="length", remedy="Give a length greater than zero."
+        )
+    return Parameter(name=unused_name(model, "parameters", "l1"), value=value, dimension="length")
+
+
+def _rest_angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
+    """Reference value of a link's pin for a given angle from the first axis; formulas are kept where possible."""
+    turned = drawing.angle(begin.owner)
+    return angle if not turned else written(_wrapped_angle(drawing.number(angle) - turned))
+
+
+def _link_end(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
+    """End point of a link with given length or angle; the other quantity follows from the second point."""
+    place = drawing.place(points[0])
+    start = drawing.point(place)
+    toward = drawing.point(drawing.place(points[1])) if len(points) > 1 else None
+    if toward is None and (length is None or angle is None):
+        raise ModelError(
+            "The end of the link is not given.", remedy="Give a second point, or both a length and an angle."
+        )
+    span = drawing.number(length) if length is not None else math.dist(start, toward or start)
+    if not span > 0.0:
+        raise ModelError(
+            f"A link cannot be {span:g} m long.", where="length", remedy="Give a length greater than zero."
+        )
+    if angle is not None:
+        turn = drawing.number(angle)
+    else:
+        assert toward is not None
+        turn = math.atan2(toward[1] - start[1], toward[0] - start[0])
+    return start[0] + span * math.cos(turn), start[1] + span * math.sin(turn)
+
+
+def _point_from(end: object) -> Point:
+    try:
+        u, v = (float(each) for each in end)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        u = v = math.nan
+    if not (math.isfinite(u) and math.isfinite(v)):
+        raise ModelError(f"A point of the plane is two numbers in m, not {end!r}.", remedy="Give (u, v).")
+    return u, v
+
+
+def _wrapped_angle(angle: float) -> float:
+    """The equivalent angle within half a turn."""
+    return math.remainder(angle, 2.0 * math.pi)
+
+
+def with_link(model: Model, plane: Plane, poses: Poses) -> Poses:
+    """Add the pose of the link drawn last, following from its pin in the tree."""
+    body = model.bodies[-1].name
+    joint = next(joint for joint in model.joints if joint.child == body and joint.rest)
+    drawing = Drawing(model, plane, {**poses, body: np.eye(4)})
+    angle = float(drawing.number(joint.rest[0])) + drawing.angle(joint.parent)
+    X = drawing.X_WD.copy()
+    turn = np.array(
+        [[math.cos(angle), -math.sin(angle), 0.0], [math.sin(angle), math.cos(angle), 0.0], [0.0, 0.0, 1.0]]
+    )
+    X[:3, :3] = X[:3, :3] @ turn @ plane.basis.T
+    X[:3, 3] = drawing.world_point(drawing.point(Place(joint.parent, joint.a.position)))
+    return {**poses, body: X}

@@ -1,0 +1,238 @@
+"""Derivatives of runs by parameters and initial values: of channels over time (`run_derivatives`), and of a scalar of
+the whole run (`gradient`).
+
+They are those of the discrete solution, composed step by step around the exact derivatives of the equations of motion
+(Hairer, Nørsett and Wanner, Solving ODE I, II.6; Griewank and Walther, Evaluating Derivatives, 3): forward the changes
+of the state with each parameter go along (variational equations), back the weights of the state go from the end to the
+beginning (adjoint), at a cost that does not grow with the number of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.identification.sensitivities.objectives import Objective
+from core.identification.sensitivities.replay import Replay, refuse, replay
+from core.identification.sensitivities.run_changes import RunDerivativePropagation
+from core.identification.sensitivities.sample_places import Samples
+from core.identification.sensitivities.seen import OutputEvaluator, OutputValues
+from core.identification.sensitivities.start_state_derivatives import Start, columns_of, start_state_derivatives
+from core.later import dataclass
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.formula.text import text_of
+from core.simulation import Run, simulate
+from core.simulation.equations.joint_forces import mode_variables_of
+from core.simulation.setup import Values
+
+if TYPE_CHECKING:
+    from core.simulation.equations.joint_forces import Torque
+
+Array = NDArray[np.float64]
+
+FORWARD_COLUMNS = 3
+"""Largest number of columns per output for which forward differentiation is used."""
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Gradient of an objective. value : of the objective, SI; gradient : (m,) its derivatives by each of the names
+    `by`; method : forward or adjoint; run : differentiated run. `value, gradient = ks.gradient(…)` unpacks the first
+    two."""
+
+    value: float
+    gradient: Array
+    by: tuple[str, ...]
+    method: str
+    run: Run
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.value, self.gradient))
+
+
+def gradient(
+    model: Model | Mechanism | Run,
+    objective: str,
+    by: Sequence[str] | None = None,
+    method: Literal["auto", "forward", "adjoint"] = "auto",
+    *,
+    duration: float = 1.0,
+    integrator: str = "rk4",
+    step: float | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-9,
+    output: float | None = None,
+    q0: Values = None,
+    v0: Values = None,
+    x0: Values = None,
+    parameters: Values = None,
+    torque: Torque = None,
+    start: float = 0.0,
+) -> Gradient:
+    """Compute a scalar of a run and its exact derivatives by parameters and initial values.
+
+    model : a model or mechanism, which is run with the options that follow as `simulate` takes them, `integrator` as
+        its `method`; or a run
+    objective : a formula of reductions of channels: "at(tool.position.z, end)", "rms(elbow.tau)", "integral(x.q^2)",
+        "max(abs(elbow.v))"; also mean, min, span, softmax(…, beta)
+    by : names of parameters, and of start values "elbow.q", "elbow.v" (default: all parameters)
+    method : forward (cost grows with the number of names), adjoint (it does not), or what suits
+
+    Where the objective takes the largest of samples, its derivative is that of this sample. Raises ModelError,
+    ExpressionError and SimulationError for names, formulas and motions that have no derivative.
+    """
+    if method not in ("auto", "forward", "adjoint"):
+        raise ModelError(f"'{method}' is not a method.", where="method", remedy="Use 'auto', 'forward' or 'adjoint'.")
+    goal = Objective(objective)
+    if isinstance(model, Run):
+        given, run = None, model
+    else:
+        mech = model if isinstance(model, Mechanism) else Mechanism(model)
+        columns_of(mech, mech.p_names if by is None else by)
+        refuse(mech, integrator)
+        run = simulate(
+            mech,
+            duration,
+            method=integrator,
+            step=step,
+            rtol=rtol,
+            atol=atol,
+            output=output,
+            q0=q0,
+            v0=v0,
+            x0=x0,
+            parameters=parameters,
+            torque=torque,
+            start=start,
+        )
+        given = Start(q0, v0, x0, start)
+    names = tuple(run.mech.p_names if by is None else by)
+    found = Differentiated(run, names, given, run.settings.torque if given is None else torque)
+    value, slopes, method = found.gradient(goal, method)
+    return Gradient(value, slopes, names, method, run)
+
+
+def run_derivatives(
+    run: Run,
+    output: str | Sequence[str],
+    by: Sequence[str],
+    at: Literal["end"] | float | Sequence[float] | Array = "end",
+) -> Array:
+    """Return (times, components, m) derivatives of channels at times, s, by m names; see `Run.derivatives`."""
+    if isinstance(at, str) and at != "end":
+        raise ModelError(
+            f"'{at}' is not a time of a run.", where="at", remedy="Give 'end', or one or several times in s."
+        )
+    times = np.atleast_1d(np.asarray(run.time[-1] if isinstance(at, str) else at, dtype=float))
+    outside = times[~((times >= run.time[0]) & (times <= run.time[-1]))]
+    if len(outside) or times.ndim != 1 or not len(times):
+        named = f"{outside[0]:g} s" if len(outside) else "that"
+        raise ModelError(
+            f"The run has no time {named}.",
+            where="at",
+            remedy=f"Give times from {run.time[0]:g} to {run.time[-1]:g} s.",
+        )
+    asked = [output] if isinstance(output, str) else list(output)
+    if not asked:
+        raise ModelError("No channel is named.", where="output", remedy="Name one, e.g. 'tool.position'.")
+    found = Differentiated(run, tuple(by) if not isinstance(by, str) else by, None, run.settings.torque, times.max())
+    return found.over_time(asked, times)[1]
+
+
+class Differentiated:
+    """Run with derivatives by the given names. given : how its initial state was given, None for numbers, or rest if it
+    began at rest; end : last time to differentiate, s"""
+
+    def __init__(self, run: Run, by: Sequence[str], given: Start | None, torque: Any, end: float | None = None) -> None:
+        mech, chosen = run.mech, run.settings
+        columns = columns_of(mech, by)
+        parameters = tuple(dict.fromkeys(column.parameter for column in columns if column.parameter >= 0))
+        self.run = run
+        self.replay: Replay = replay(run, torque, parameters, float(run.time[-1] if end is None else end))
+        p = self.replay.p
+        y0 = self.replay.steps.states[0]
+        start = given or start_of_repetition(run, y0, p)
+        changed = start_state_derivatives(mech, start, y0, p, columns)
+        nodes = [*mech.compiled.elements.mode_variables.indicators, *mode_variables_of(mech, torque).indicators]
+        self.changes = RunDerivativePropagation(self.replay, columns, changed, [text_of(node) for node in nodes])
+        self.first, self.last = chosen.start, float(self.replay.steps.times[-1])
+
+    def over_time(self, outputs: Sequence[str], times: Array) -> tuple[OutputEvaluator, Array, Array]:
+        """Return the outputs, derivatives (times, components, m), and values (times, components)."""
+        rates, steps = self.replay.rates, self.replay.steps
+        eyes, samples = OutputEvaluator(self.replay, outputs), Samples.of(steps, times)
+        seen = eyes(samples.moments(rates, steps))
+        found = seen.by_y @ self.changes.forward(samples)
+        of_p = self.changes.columns >= 0
+        found[:, :, of_p] += seen.by_p[:, :, self.changes.columns[of_p]]
+        return eyes, found, seen.y
+
+    def gradient(
+        self, objective: str | Objective, method: Literal["auto", "forward", "adjoint"]
+    ) -> tuple[float, Array, Literal["forward", "adjoint"]]:
+        """Return the value of an objective, its derivatives (m,), and the method used."""
+        goal = Objective(objective) if isinstance(objective, str) else objective
+        value, samples, weights, by_p = self.reduced(goal)
+        if method == "auto":
+            method = "forward" if len(self.changes.columns) <= FORWARD_COLUMNS else "adjoint"
+        if method == "forward":
+            slopes = np.einsum("ki,kim->m", weights, self.changes.forward(samples))
+        else:
+            slopes = self.changes.adjoint(samples, weights)
+        of_p = self.changes.columns >= 0
+        slopes[of_p] += by_p[self.changes.columns[of_p]]
+        return value, slopes, method
+
+    def reduced(self, goal: Objective) -> tuple[float, Samples, Array, Array]:
+        """Return value, samples, weights (s, n) of the states there, and the direct derivatives (m,) by parameters."""
+        rates, steps = self.replay.rates, self.replay.steps
+        all_times = np.unique(self.run.time)
+        moments = [each.time(self.first, self.last) for each in goal.reductions]
+        asked = [np.array([time]) if time is not None else all_times for time in moments]
+        values, pieces = [], []
+        for each, times in zip(goal.reductions, asked, strict=True):
+            samples = Samples.of(steps, times)
+            seen = self._scalar(each.channel, samples)
+            value, slopes = each.weigh(seen.y[:, 0], times)
+            values.append(value)
+            pieces.append((samples, seen, slopes))
+        value, outer = goal.combined(values)
+        weights, by_p = [], np.zeros(len(rates.by))
+        for factor, (_, seen, slopes) in zip(outer, pieces, strict=True):
+            own = factor * slopes
+            weights.append(own[:, None] * seen.by_y[:, 0])
+            by_p += own @ seen.by_p[:, 0]
+        rows = ((each.times, each.step, each.onward) for each, *_ in pieces)
+        joined = Samples(*(np.concatenate(each) for each in zip(*rows, strict=True)))
+        return value, joined, np.concatenate(weights), by_p
+
+    def _scalar(self, channel: str, samples: Samples) -> OutputValues:
+        eyes = OutputEvaluator(self.replay, [channel])
+        if len(eyes.names) > 1:
+            raise ModelError(
+                f"'{channel}' has several components.",
+                where="objective",
+                remedy=f"Name one of them, such as '{eyes.names[0]}'.",
+            )
+        return eyes(samples.moments(self.replay.rates, self.replay.steps))
+
+
+def start_of_repetition(run: Run, y0: Array, p: Array) -> Start:
+    """Return the initial state of a run for a repetition with other parameters: at rest if it began at rest, else the
+    same numbers."""
+    from core.simulation.setup import start_state
+
+    mech, time = run.mech, run.settings.start
+    try:
+        at_rest = start_state(mech, None, None, p, time)
+    except ModelError:
+        at_rest = np.full(len(y0), np.nan)
+    if np.array_equal(at_rest, y0):
+        return Start(None, None, None, time)
+    nq, nv = mech.nq, mech.nv
+    return Start(y0[:nq], y0[nq : nq + nv], y0[nq + nv :] if mech.nx else None, time)

@@ -1,0 +1,250 @@
+"""Steps of a run, and their effect on a small change of the state: δy ← Φ δy + Γ δp.
+
+The derivative is that of the discrete solution. A Runge–Kutta step is composed of its stages,
+δY_i = δy + h Σ A_ij δk_j and δk_i = f_y δY_i + f_p δp, all steps of a chunk at once, since their states are known; what
+projects a state behind a step is differentiated, too. Going back, λ ← Φᵀ λ, and f_pᵀ is only multiplied by what the
+stages weigh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.identification.sensitivities.explicit_rates import EvaluationPoints, IndicatorValues, Slopes
+from core.simulation.methods.tableaux import tableau
+
+Array = NDArray[np.float64]
+
+CHUNK = 256
+"""Number of steps whose derivatives are in memory at once."""
+
+
+class Rates(Protocol):
+    """Interface of rates ẏ = f with derivatives; see `ExplicitRates`."""
+
+    n: int
+    by: tuple[int, ...]
+    projects: bool
+    by_iteration: bool
+    still: int
+    """Number of leading coordinates with q̇ = v in every configuration."""
+
+    @property
+    def switches(self) -> int:
+        """Number of event indicators."""
+        ...
+
+    def slopes(self, at: EvaluationPoints, parameters: bool) -> Slopes:
+        """Return f and its derivatives."""
+        ...
+
+    def push(self, at: EvaluationPoints, w: Array) -> Array:
+        """Return F_pᵀ w."""
+        ...
+
+    def projected(self, at: EvaluationPoints) -> tuple[Array, Array, Array]:
+        """Return y after projection and its derivatives."""
+        ...
+
+    def crossings(self, at: EvaluationPoints) -> IndicatorValues:
+        """Return the event indicators with derivatives."""
+        ...
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of a run: times (N + 1,), states (N + 1, n) after projection, sides of mode variables in each step (N,
+    k)."""
+
+    times: Array
+    states: Array
+    sides: Array
+    method: str
+
+    def __len__(self) -> int:
+        return len(self.times) - 1
+
+    @property
+    def lengths(self) -> Array:
+        """Lengths of the steps (N,), s."""
+        return np.diff(self.times)
+
+    def chunks(self) -> list[slice]:
+        """Return slices that divide the steps into chunks."""
+        return [slice(k, min(k + CHUNK, len(self))) for k in range(0, len(self), CHUNK)]
+
+
+class StepMaps(NamedTuple):
+    """Linear maps of a chunk of steps: Φ (N, n, n), Γ (N, n, m); points and derivatives of the stages; ends of the
+    steps before projection."""
+
+    by_y: Array
+    by_p: Array
+    stages: list[tuple[EvaluationPoints, Slopes]]
+    end: EvaluationPoints
+
+
+@dataclass(frozen=True)
+class StepChunk:
+    """One chunk of steps of a Runge–Kutta method or of semi-implicit Euler."""
+
+    rates: Rates
+    t: Array
+    h: Array
+    y: Array
+    sides: Array
+    method: str
+
+    def maps(self, parameters: bool) -> StepMaps:
+        """Return Φ and Γ of the steps; Γ only if `parameters`."""
+        if self.method == "semi_implicit_euler":
+            return self._impulse_maps(parameters)
+        n, m = self.rates.n, len(self.rates.by) if parameters else 0
+        table, h = _butcher_tableau(self.method), self.h[:, None, None]
+        unit = np.zeros((len(self.t), n, n + m))
+        unit[:, np.arange(n), np.arange(n)] = 1.0
+        total, moved = unit.copy(), self.y.copy()
+        found: list[Slopes] = []
+        places: list[EvaluationPoints] = []
+        changes: list[Array] = []
+        for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
+            at, change = self._stage_point(row[:i], found, c), unit
+            for a, each in zip(row[:i], changes, strict=True):
+                if a:
+                    change = change + (a * h) * each
+            slopes = self.rates.slopes(at, parameters)
+            own = self._rate_change(slopes, change) if i else self._unit_rate_change(slopes, unit)
+            found.append(slopes)
+            places.append(at)
+            changes.append(own)
+            if weight:
+                total += (weight * h) * own
+                moved += (weight * self.h)[:, None] * slopes.f
+        end = EvaluationPoints(self.t + self.h, moved, self.sides)
+        return self._with_projection(end, total, list(zip(places, found, strict=True)), parameters)
+
+    def _rate_change(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
+        """Return f_y δy + f_p δp of each column; rows with q̇ = v are copied."""
+        n = self.rates.n
+        first = self.rates.still
+        own = np.empty_like(change)
+        np.matmul(slopes.by_y, change, out=own[:, first:])
+        own[:, :first] = change[:, first : 2 * first]
+        if parameters and change.shape[2] > n:
+            own[:, first:, n:] += slopes.by_p
+        return own
+
+    def _unit_rate_change(self, slopes: Slopes, unit: Array) -> Array:
+        """Return f_y δy + f_p δp for the columns [1 0] at the beginning of a step."""
+        n, first = self.rates.n, self.rates.still
+        own = np.zeros_like(unit)
+        own[:, first:, :n] = slopes.by_y
+        own[:, np.arange(first), np.arange(first, 2 * first)] = 1.0
+        if unit.shape[2] > n:
+            own[:, first:, n:] = slopes.by_p
+        return own
+
+    def _stage_point(self, row: Array, found: list[Slopes], c: float) -> EvaluationPoints:
+        y = self.y
+        for a, slopes in zip(row, found, strict=True):
+            if a:
+                y = y + (a * self.h)[:, None] * slopes.f
+        return EvaluationPoints(self.t + c * self.h, y, self.sides)
+
+    def _with_projection(
+        self, at: EvaluationPoints, total: Array, stages: list[tuple[EvaluationPoints, Slopes]], parameters: bool
+    ) -> StepMaps:
+        n = self.rates.n
+        if self.rates.projects:
+            _, by_y, by_p = self.rates.projected(at)
+            total = by_y @ total
+            if parameters:
+                total[:, :, n:] += by_p
+        return StepMaps(total[:, :, :n], total[:, :, n:], stages, at)
+
+    def _impulse_maps(self, parameters: bool) -> StepMaps:
+        """Return the maps of semi-implicit Euler: v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
+        n, m, h = self.rates.n, len(self.rates.by) if parameters else 0, self.h[:, None, None]
+        nq = self.coordinate_count
+        first = self.rates.slopes(EvaluationPoints(self.t, self.y, self.sides), parameters)
+        total = np.zeros((len(self.t), n, n + m))
+        total[:, np.arange(n), np.arange(n)] = 1.0
+        total[:, nq:] += h * self._rate_change(first, total)[:, nq:]
+        between = self.y.copy()
+        between[:, nq:] += self.h[:, None] * first.f[:, nq:]
+        then = self.rates.slopes(EvaluationPoints(self.t, between, self.sides), False)
+        total[:, :nq] += h * self._rate_change(then, total, False)[:, :nq]
+        moved = between.copy()
+        moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
+        return self._with_projection(EvaluationPoints(self.t + self.h, moved, self.sides), total, [], parameters)
+
+    def end(self) -> Array:
+        """Return the states (N, n) at the ends of the steps."""
+        if self.method == "semi_implicit_euler":
+            nq, moved = self.coordinate_count, self.y.copy()
+            moved[:, nq:] += (
+                self.h[:, None] * self.rates.slopes(EvaluationPoints(self.t, self.y, self.sides), False).f[:, nq:]
+            )
+            then = self.rates.slopes(EvaluationPoints(self.t, moved, self.sides), False)
+            moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
+        else:
+            table, moved = _butcher_tableau(self.method), self.y.copy()
+            found: list[Slopes] = []
+            for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
+                found.append(self.rates.slopes(self._stage_point(row[:i], found, c), False))
+                if weight:
+                    moved += (weight * self.h)[:, None] * found[-1].f
+        return (
+            self.rates.projected(EvaluationPoints(self.t + self.h, moved, self.sides))[0]
+            if self.rates.projects
+            else moved
+        )
+
+    @property
+    def coordinate_count(self) -> int:
+        """Number of coordinates."""
+        return int(self.rates.mech.nq)  # type: ignore[attr-defined]
+
+    def adjoint_of_parameters(self, maps: StepMaps, weights: Array) -> Array:
+        """Return Σ Γᵀ λ over the steps, (m,), for λ (N, n) at the end of each, without forming Γ; maps : result of
+        `maps`"""
+        if self.rates.by_iteration or not maps.stages:
+            return np.einsum("kim,ki->m", self.maps(True).by_p, weights)
+        table, h, first = _butcher_tableau(self.method), self.h[:, None], self.rates.still
+        total = np.zeros(len(self.rates.by))
+        if self.rates.projects:
+            _, by_y, by_p = self.rates.projected(maps.end)
+            total += np.einsum("kim,ki->m", by_p, weights)
+            weights = np.matmul(weights[:, None], by_y)[:, 0]
+        stages = len(maps.stages)
+        pulls: list[Array] = [weights] * stages
+        for i in range(stages - 1, -1, -1):
+            at, slopes = maps.stages[i]
+            own = (table.b[i] * h) * weights
+            for j in range(i + 1, stages):
+                if table.A[j, i]:
+                    own += (table.A[j, i] * h) * pulls[j]
+            total += self.rates.push(at, own).sum(axis=0)
+            if i:
+                pulls[i] = np.matmul(own[:, None, first:], slopes.by_y)[:, 0]
+                pulls[i][:, first : 2 * first] += own[:, :first]
+        return total
+
+
+class _Tableau(NamedTuple):
+    A: Array
+    b: Array
+    c: Array
+
+
+def _butcher_tableau(method: str) -> _Tableau:
+    """Return the Butcher tableau of a method without stages that do not contribute."""
+    table = tableau(method)
+    count = table.steps
+    while count > 1 and table.b[count - 1] == 0.0:
+        count -= 1
+    return _Tableau(table.A[:count, :count], table.b[:count], table.c[:count])

@@ -1,0 +1,89 @@
+"""Interface of a constraint kind: equations, reading from the document, and equivalent for analytic loop closure."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, NamedTuple
+
+from core.errors import ModelError
+from core.mechanics.elements.constraints.kinematic_constraint import KinematicConstraint, Side
+from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.sensors import Sensor
+from core.mechanics.elements.symbol_trial import check_document_facts
+from core.model import CONSTRAINT_KINDS, WORLD, Constraint, ConstraintKind, Model
+from core.model.fields import Value
+
+
+class Distance(NamedTuple):
+    """Equivalent of a massless rod for analytic loop closure: a constant distance between two points."""
+
+    name: str
+    a: str
+    b: str
+    length: tuple[tuple[Value, str], ...]
+    """Values whose sum is the length, each with its place in the document."""
+
+
+class Ratio(NamedTuple):
+    """Equivalent of a gear for analytic loop closure: q_joint = ratio · q_leader + offset, for joints with one
+    coordinate."""
+
+    name: str
+    joint: str
+    leader: str
+    ratio: Value
+    offset: Value
+
+
+class ConstraintElement(KinematicConstraint):
+    """Constraint of the document. Each kind is one class, in a module of its own in this folder."""
+
+    name: ClassVar[str]
+    """Name of the kind in documents."""
+
+    @classmethod
+    def in_document(cls) -> ConstraintKind:
+        """Return the kind's description for documents: a row of `core.model.constraints`, or that of a user-defined
+        kind."""
+        return CONSTRAINT_KINDS[cls.name]
+
+    @classmethod
+    def check(cls) -> None:
+        """Check the kind; raises KindError, which names the unusable member."""
+        check_document_facts(cls)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, constraint: Constraint, machine: Resolver) -> ConstraintElement:
+        """Read a constraint of the document. Raises ModelError."""
+
+    @classmethod
+    def elementary(cls, constraint: Constraint, model: Model) -> Distance | Ratio | None:
+        """Return the equivalent for analytic loop closure; None: the constraint is solved by iteration."""
+        return None
+
+
+def side_of(machine: Resolver, a: str, b: str) -> Side:
+    """Return the side between two frames, with places of its own, so that each can be displaced separately."""
+    return Side(machine.place(a), machine.place(b), (a or WORLD, b or WORLD))
+
+
+def sides_of(machine: Resolver, sensor: str) -> tuple[Side, ...]:
+    """Return the sides of a sensor and of those that are subtracted from it."""
+    table = {each.name: each for each in machine.model.sensors}
+    sides = []
+    for _ in machine.sensors[sensor].shares:
+        sides.append(side_of(machine, table[sensor].a, table[sensor].b))
+        sensor = table[sensor].minus
+    return tuple(sides)
+
+
+def geometric(machine: Resolver, name: str, where: str) -> Sensor:
+    """Return a sensor whose value can be prescribed. Raises ModelError for others."""
+    if not machine.model.find("sensors", name).info.geometric:
+        raise ModelError(
+            f"'{name}' does not measure a position or orientation, so its value cannot be prescribed.",
+            where=where,
+            remedy="Choose a sensor of distance, angle, position, orientation or pose.",
+        )
+    return machine.sensors[name]

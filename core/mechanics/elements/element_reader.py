@@ -1,0 +1,89 @@
+"""Reader of the document's sensors and force elements, over the scalars of a machine."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from core.mechanics.dry_friction import owner
+from core.mechanics.elements.forces import FORCES
+from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.turn_counters import turn_counters
+from core.mechanics.multibody.number_reader import Numbers
+from core.mechanics.multibody.tree_of_model import Machine
+from core.model import Force, Joint, Model
+from core.numerics.spatial.scalar import is_zero
+
+if TYPE_CHECKING:
+    from core.mechanics.dry_friction import DryFriction
+    from core.mechanics.elements.added_inertia import AddedInertia
+    from core.mechanics.elements.forces.force_element import ForceElement
+    from core.mechanics.elements.line_masses import LineMass
+    from core.mechanics.elements.rotors import Rotor
+
+
+class Elements(Resolver):
+    """Sensors and forces of a model on a machine (links merged, or every body a separate link)."""
+
+    def __init__(self, model: Model, machine: Machine, numbers: Numbers) -> None:
+        own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
+        begins = list(accumulate((len(words) for _, words in own), initial=3 * len(model.junctions)))
+        states = {name: first for (name, words), first in zip(own, begins, strict=False) if words}
+        counters = {each.name: (begins[-1] + k, each) for k, each in enumerate(turn_counters(model, machine))}
+        super().__init__(model, machine, numbers, states, counters)
+        self.x_names = (
+            *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
+            *(f"{name}.{word}" for name, words in own for word in words),
+            *(f"{name}.turned" for name in self.turn_counters),
+        )
+
+    @cached_property
+    def forces(self) -> tuple[ForceElement, ...]:
+        """Return all force elements of the document, then brakes and the passive forces of cut joints."""
+        from core.mechanics.elements.forces.in_joint import passive
+
+        return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *passive(self))
+
+    @cached_property
+    def controlled(self) -> dict[str, DryFriction]:
+        """Return the dry friction whose levels are formulas of time or state, by owner: brakes and clutches."""
+        rubbing: tuple[Joint | Force, ...] = (*self.machine.members, *self.model.forces)
+        return {owner(each): self.friction(each) for each in rubbing if self.is_controlled(each)}
+
+    @property
+    def named_forces(self) -> tuple[ForceElement, ...]:
+        """Return the force elements of the document."""
+        return self.forces[: len(self.model.forces)]
+
+    def force_elements_in(self, joint: str) -> list[ForceElement]:
+        """Return the elements that act in a joint: those of the document along its coordinates, and its passive
+        forces."""
+        return [element for element in self.forces if element.joint == joint]
+
+    @cached_property
+    def line_masses(self) -> tuple[LineMass, ...]:
+        """Return the point masses on the lines of forces."""
+        return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].masses(force, self))
+
+    @cached_property
+    def rotors(self) -> tuple[Rotor, ...]:
+        """Return the rotor inertias of cut joints."""
+        from core.mechanics.elements.rotors import Rotor
+
+        found: list[Rotor] = []
+        for name, (law, _, _) in self.machine.laws.items():
+            J = self.numbers.scalar(self.machine.member(name).armature, f"joint '{name}', armature")
+            if law.nv and not is_zero(J):
+                found.append(Rotor(name, self.measure_of_joint(name), J))
+        return tuple(found)
+
+    @cached_property
+    def tendon_inertias(self) -> tuple[AddedInertia, ...]:
+        """Return the masses that move with the lengths of tendons."""
+        return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].inertias(force, self))
+
+    @property
+    def added_inertia(self) -> tuple[AddedInertia, ...]:
+        """Return everything that has inertia in addition to the links."""
+        return (*self.line_masses, *self.rotors, *self.tendon_inertias)

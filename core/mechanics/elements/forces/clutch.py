@@ -1,0 +1,55 @@
+"""Clutch: dry friction between two joints, which stick or slip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.mechanics.elements.force_state import ForceState
+from core.mechanics.elements.forces.along_one import SPEED_AND_FORCE, Law, friction_at_state
+from core.mechanics.elements.forces.along_sensor import MeasureForce
+from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
+from core.mechanics.elements.forces.in_joint import JointForce, at_joint
+from core.mechanics.elements.forces.over_strands import Tendon, WeightedPart
+from core.mechanics.elements.resolver import Resolver
+from core.model import Force as DocumentForce
+from core.numerics.spatial.scalar import Scalar, negated
+
+
+class Slip(NamedTuple):
+    """Slip speed v_joint − ratio · v_leader, and the friction torque available while the clutch slips."""
+
+    relative_speed: Scalar
+    capacity: Scalar
+
+
+@dataclass(frozen=True)
+class Clutch(Tendon):
+    """Friction torque F against the growth of q_joint − ratio · q_leader; simulations handle it by contact states
+    (stick or slip)."""
+
+    name = "clutch"
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a clutch of the document. Raises ModelError."""
+        where, parts = f"force '{force.name}'", []
+        ratio = machine.numbers.scalar(force.ratio, f"{where}, ratio")
+        for factor, field in ((1.0, "joint"), (negated(ratio), "leader")):
+            joint = machine.single(getattr(force, field), f"{where}, {field}")
+            along = at_joint(force.name, joint, 0, Law(), machine)
+            assert isinstance(along, JointForce | MeasureForce)
+            parts.append(WeightedPart(factor, along))
+        return cls(force.name, tuple(parts), Law(friction=machine.friction(force)))
+
+    @classmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """Return the output channels, those of `Slip`."""
+        return tuple(map(ForceChannel, Slip._fields, SPEED_AND_FORCE.get(along, ("none", "none"))))
+
+    def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
+        """Return the values of the output channels."""
+        return Slip(self.quantity(s)[1], friction_at_state(self.law, s).kinetic)
+
+
+KIND = Clutch

@@ -1,0 +1,117 @@
+"""Interface of all force elements; each kind is one class, in a module of its own in this folder."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from core.mechanics.elements.added_inertia import AddedInertia
+from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
+from core.mechanics.elements.line_masses import LineMass
+from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.symbol_trial import check_document_facts
+from core.model import FORCE_KINDS, Force, ForceKind
+from core.numerics.spatial.scalar import Scalar
+from core.numerics.spatial.vector import Vector3
+
+
+class ForceChannel(NamedTuple):
+    """Output quantity of a force element, with the suffixes of its components."""
+
+    name: str
+    dimension: str
+    components: tuple[str, ...] = ("",)
+    of_runs: bool = True
+    """False if simulations do not record it."""
+
+
+class ForceElement(ABC):
+    """Force element that acts on links and speeds. Its states are entries of x, from index `state` on."""
+
+    name: ClassVar[str]
+    """Name of the kind in documents."""
+    state_names: ClassVar[tuple[str, ...]] = ()
+    element: str
+    """Name of the element, or of the joint whose passive force it is."""
+    joint: str = ""
+    """Joint in which the element acts; empty if none."""
+    turns: bool = False
+    """True if it acts along a measured angle, which is known up to whole turns."""
+    state: int = 0
+
+    @classmethod
+    def in_document(cls) -> ForceKind:
+        """Return the kind's description for documents: a row of `core.model.forces`, or that of a user-defined kind."""
+        return FORCE_KINDS[cls.name]
+
+    @classmethod
+    def check(cls) -> None:
+        """Check the kind; raises KindError, which names the unusable member."""
+        check_document_facts(cls)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, force: Force, machine: Resolver) -> ForceElement:
+        """Read an element of the document. Raises ModelError."""
+
+    @classmethod
+    @abstractmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """Return the output channels of `observed`. along : dimension of the quantity along which the element acts"""
+
+    @classmethod
+    def masses(cls, force: Force, machine: Resolver) -> tuple[LineMass, ...]:
+        """Return the point masses on the element's line. Raises ModelError."""
+        return ()
+
+    @classmethod
+    def inertias(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
+        """Return the masses that move with the element's length. Raises ModelError."""
+        return ()
+
+    @abstractmethod
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the element's forces to the loads."""
+
+    @abstractmethod
+    def observed(self, s: ForceState) -> Scalars:
+        """Return the values of all output channels, concatenated."""
+
+    @abstractmethod
+    def potential(self, s: ForceState) -> Scalar:
+        """Return the potential energy of the element's springs, J."""
+
+    @abstractmethod
+    def ends(self) -> tuple[End, ...]:
+        """Return the points on which the element acts; none if it acts on a speed of the tree."""
+
+    @abstractmethod
+    def at_ends(self, s: ForceState) -> Sequence[Vector3]:
+        """Return the force on each end point of `ends`, world axes."""
+
+    def x_rate(self, s: ForceState) -> Scalars:
+        """Return the rates of the element's states."""
+        return ()
+
+    def x_rest(self, s: ForceState) -> Scalars:
+        """Return the initial states of the element: its equilibrium when nothing moves."""
+        return ()
+
+    def channel(self, name: str, s: ForceState) -> Scalar:
+        """Return the value of a scalar output channel."""
+        names = [channel.name for channel in self.channels("") for _ in channel.components]
+        return self.observed(s)[names.index(name)]
+
+
+def output_count(kind: type[ForceElement]) -> int:
+    """Return the number of output values of elements of a kind."""
+    return sum(len(channel.components) for channel in kind.channels(""))
+
+
+def total_loads(elements: Sequence[ForceElement], s: ForceState) -> Loads:
+    """Return the total loads of all elements."""
+    loads = Loads(s.kinematics)
+    for element in elements:
+        element.act(s, loads)
+    return loads

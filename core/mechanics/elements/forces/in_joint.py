@@ -1,0 +1,238 @@
+"""Force law in a coordinate of a tree joint or a cut joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.later import dataclass
+from core.mechanics.dry_friction import NO_FRICTION, DryFriction, vector_friction_force
+from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
+from core.mechanics.elements.forces.along_one import AlongOne, Law, friction_at_state, law_of, wrench_against_growth
+from core.mechanics.elements.forces.along_sensor import MeasureForce
+from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
+from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.sensors import RelativeMeasure, Share, measurement
+from core.model import Force as DocumentForce
+from core.model import Joint
+from core.model.signals import component
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.relative_measures import position, rate
+from core.numerics.spatial.scalar import Scalar, is_zero, negated
+from core.numerics.spatial.vector import Vector3
+
+
+@dataclass(frozen=True)
+class JointForce(AlongOne):
+    """Force law in a coordinate of a tree joint: coordinate k of the link, or the k-th displacement of a joint with a
+    quaternion."""
+
+    name = "joint"
+    element: str
+    link: int
+    k: int
+    law: Law
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a force element of the document; in a cut joint the force acts along the measured coordinate."""
+        law, joint = law_of(force, machine), machine.machine.member(force.joint)
+        if force.coordinate in joint.info.position:
+            measure = RelativeMeasure(position, *machine.machine.joints[joint.name])
+            k = joint.info.position.index(force.coordinate)
+            return MeasureForce(force.name, (Share(1.0, measure),), 0.0, law, k, joint=joint.name)
+        k = machine.coordinate_index(joint, force.coordinate, f"force '{force.name}', coordinate")
+        return at_joint(force.name, joint, k, law, machine)
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """Return (coordinate or displacement, speed)."""
+        link = s.kinematics.tree.links[self.link]
+        own, speed = s.kinematics.coordinates[self.link], s.kinematics.speeds[self.link][self.k]
+        if link.law.nq == link.law.nv:
+            return own[self.k], speed
+        return s.run(displacement, link.law, own, link.law.neutral)[self.k], speed
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the element's force to the loads."""
+        self.pull(s, loads, self.force_and_potential(s, *self.quantity(s))[0])
+
+    def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
+        """Add a given force, positive against the growth of the coordinate, to the loads."""
+        link = s.kinematics.tree.links[self.link]
+        loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
+
+    def ends(self) -> tuple[End, ...]:
+        """Return no ends, as the element acts on a speed."""
+        return ()
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
+        """Return no end forces, as the element acts on a speed."""
+        return ()
+
+
+@dataclass(frozen=True)
+class CutJointForce(AlongOne):
+    """Force law in the k-th displacement (from `rest`) of a cut joint with a quaternion."""
+
+    name = "joint"
+    element: str
+    measure: RelativeMeasure
+    """Relative measure of the joint; its `axis` is the joint's law."""
+    k: int
+    law: Law
+    rest: tuple[Scalar, ...]
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a force element of the document; see `JointForce`."""
+        return JointForce.read(force, machine)
+
+    def _coordinate(self, s: ForceState) -> tuple[Force, Scalar, Scalar]:
+        measured, motion = measurement(self.measure, s.kinematics)
+        wrench = measured.wrenches[self.k]
+        value = s.run(displacement, self.measure.axis, measured.values, self.rest)[self.k]
+        return wrench, value, s.run(rate, wrench, motion)
+
+    def _wrench_on_b(self, s: ForceState) -> Force:
+        wrench, value, speed = self._coordinate(s)
+        force, _ = self.force_and_potential(s, value, speed)
+        return s.run(wrench_against_growth, wrench, 1.0, force)
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the element's force to the loads."""
+        a, b = self.measure.a, self.measure.b
+        loads.between(a, b, s.kinematics.frame(b).position, self._wrench_on_b(s))
+
+    def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
+        """Add a given force, positive against the growth of the coordinate, to the loads."""
+        a, b = self.measure.a, self.measure.b
+        on_b = s.run(wrench_against_growth, self._coordinate(s)[0], 1.0, force)
+        loads.between(a, b, s.kinematics.frame(b).position, on_b)
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """Return (displacement, speed)."""
+        return self._coordinate(s)[1:]
+
+    def ends(self) -> tuple[End, ...]:
+        """Return the joint's two frames, on which the element acts."""
+        return self.measure.a, self.measure.b
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+        """Return the opposite forces on the joint's frames."""
+        on_b = self._wrench_on_b(s).force
+        return -on_b, on_b
+
+
+@dataclass(frozen=True)
+class BallFriction(ForceElement):
+    """Dry friction along joint coordinates whose speeds are components of one vector."""
+
+    name = "joint"
+    element: str
+    parts: tuple[JointForce | CutJointForce | MeasureForce, ...]
+    """Elements along each of the coordinates, without a law."""
+    friction: DryFriction
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a force element of the document; see `JointForce`."""
+        return JointForce.read(force, machine)
+
+    @classmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """Return no output channels."""
+        return ()
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the friction to the loads."""
+        if s.smooth:
+            return
+        speeds = [part.quantity(s)[1] for part in self.parts]
+        forces = s.run(vector_friction_force, friction_at_state(Law(friction=self.friction), s), speeds)
+        for part, force in zip(self.parts, forces, strict=True):
+            part.pull(s, loads, force)
+
+    def observed(self, s: ForceState) -> Scalars:
+        """Return no values."""
+        return ()
+
+    def potential(self, s: ForceState) -> Scalar:
+        """Return zero."""
+        return 0.0
+
+    def ends(self) -> tuple[End, ...]:
+        """Return no ends, as the element acts in the joint."""
+        return ()
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
+        """Return no end forces, as the element acts in the joint."""
+        return ()
+
+
+def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
+    """Return the displacement from a neutral position, one number per speed."""
+    return law.displacement(q, neutral)
+
+
+def at_joint(element: str, joint: Joint, k: int, law: Law, machine: Resolver) -> ForceElement:
+    """Return a force law in coordinate k of a joint, or in its k-th displacement from the neutral position."""
+    if joint.name not in machine.machine.laws:
+        link = machine.joint_link(joint.name)
+        assert link is not None
+        return JointForce(element, link, k, law, joint.name)
+    measure = machine.measure_of_joint(joint.name)
+    if joint.info.nq > joint.info.nv:
+        return CutJointForce(element, measure, k, law, tuple(map(float, joint.info.neutral)), joint.name)
+    turns = joint.info.coordinate_dimensions[k] == "angle"
+    counted = machine.counted(component(joint.name, joint.info.coordinates[k]))
+    return MeasureForce(element, (Share(1.0, measure),), 0.0, law, k, counted, turns, joint.name)
+
+
+def passive(machine: Resolver) -> list[ForceElement]:
+    """Return the passive forces: brakes in tree joints; damping, friction and springs of cut joints."""
+    result: list[ForceElement] = []
+    for joint in machine.machine.members:
+        if joint.name in machine.machine.laws:
+            result += _cut_joint_forces(joint, machine)
+        elif joint.name in machine.machine.carried and machine.is_controlled(joint):
+            law = Law(friction=machine.friction(joint))
+            alone = [k for k in range(joint.info.nv) if not any(k in ball for ball in joint.info.balls)]
+            result += [at_joint(joint.name, joint, k, law, machine) for k in alone]
+            result += _vector_frictions(joint, law.friction, machine)
+    return result
+
+
+def _vector_frictions(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
+    """Iterate over the friction of coordinates that share a friction vector."""
+    for ball in joint.info.balls:
+        parts = tuple(at_joint(joint.name, joint, k, Law(), machine) for k in ball)
+        yield BallFriction(joint.name, parts, friction, joint.name)  # type: ignore[arg-type]
+
+
+def _cut_joint_forces(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
+    """Iterate over damping, friction and springs of a cut joint."""
+    where = f"joint '{joint.name}'"
+    stiffness, damping = (
+        machine.numbers.scalar(getattr(joint, field), f"{where}, {field}") for field in ("stiffness", "damping")
+    )
+    friction = machine.friction(joint)
+    if is_zero(stiffness) and is_zero(damping) and not friction.acts:
+        return
+    rest = tuple(machine.numbers.scalar(x, f"{where}, spring_rest") for x in joint.relaxed)
+    for k in range(joint.info.nv):
+        own = NO_FRICTION if any(k in ball for ball in joint.info.balls) else friction
+        if is_zero(stiffness) and is_zero(damping) and not own.acts:
+            continue
+        if joint.info.nq == joint.info.nv:
+            yield at_joint(joint.name, joint, k, Law(stiffness, rest[k], damping, 0.0, own), machine)
+        else:
+            law = Law(stiffness, 0.0, damping, 0.0, own)
+            yield CutJointForce(joint.name, machine.measure_of_joint(joint.name), k, law, rest, joint.name)
+    if friction.acts:
+        yield from _vector_frictions(joint, friction, machine)
+
+
+KIND = JointForce

@@ -1,0 +1,112 @@
+"""Force law on the line between two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.errors import ModelError
+from core.mechanics.elements.force_state import End, ForceState, Loads
+from core.mechanics.elements.forces.along_one import AlongOne, Law, law_of
+from core.mechanics.elements.forces.force_element import ForceElement
+from core.mechanics.elements.line_masses import LineMass
+from core.mechanics.elements.resolver import Resolver
+from core.model import Force as DocumentForce
+from core.numerics.spatial.force import Force
+from core.numerics.spatial.relative_measures import TINY
+from core.numerics.spatial.scalar import Scalar, negated, over, plus, sqrt
+from core.numerics.spatial.vector import ZERO, Vector3
+
+
+class Line(NamedTuple):
+    """Length of a line, its rate, and the unit vector from a to b."""
+
+    length: Scalar
+    rate: Scalar
+    direction: Vector3
+
+
+def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
+    """Return the line between two moving points; its direction is zero where its length is zero."""
+    p = p_b - p_a
+    length = sqrt(plus(p.dot(p), TINY))
+    direction = Vector3(*(over(component, length) for component in p))
+    return Line(length, direction.dot(v_b - v_a), direction)
+
+
+def pull_on_b(direction: Vector3, force: Scalar) -> Force:
+    """Return the force on b that pulls it toward a."""
+    return Force(ZERO, direction.scaled(negated(force)))
+
+
+class OnLine(AlongOne):
+    """Base of force elements on the line between two points."""
+
+    a: End
+    b: End
+
+    def line(self, s: ForceState) -> Line:
+        """Return the line at a state."""
+        return s.run(line_of, *s.point(self.a), *s.point(self.b))
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """Return (length, rate), m, m/s."""
+        line = self.line(s)
+        return line.length, line.rate
+
+    def on_b(self, s: ForceState) -> Force:
+        """Return the wrench that the line exerts on b, about b's origin."""
+        line = self.line(s)
+        return s.run(pull_on_b, line.direction, self.force_and_potential(s, line.length, line.rate)[0])
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the element's force to the loads."""
+        wrench = self.on_b(s)
+        loads.between(self.a, self.b, s.point(self.b)[0], wrench)
+
+    def ends(self) -> tuple[End, ...]:
+        """Return both ends of the line."""
+        return self.a, self.b
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+        """Return the opposite forces along the line."""
+        on_b = self.on_b(s).force
+        return -on_b, on_b
+
+
+@dataclass(frozen=True)
+class LineForce(OnLine):
+    """Spring, damper or other force law on a line, with optional point masses on the line."""
+
+    name = "line"
+    element: str
+    a: End
+    b: End
+    law: Law
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a force element of the document. Raises ModelError."""
+        law = law_of(force, machine)
+        return cls(force.name, machine.end(force.a), machine.end(force.b), law)
+
+    @classmethod
+    def masses(cls, force: DocumentForce, machine: Resolver) -> tuple[LineMass, ...]:
+        """Return the point masses of the document's element, in its order."""
+        return tuple(_line_mass(force, k, machine) for k in range(len(force.masses)))
+
+
+def _line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
+    part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
+    a, b = machine.end(force.a), machine.end(force.b)
+    if isinstance(a, int) or isinstance(b, int):
+        raise ModelError(
+            "A line with point masses cannot end at a junction, which is massless.",
+            where=where,
+            remedy="Replace the junction by a body with a mass.",
+        )
+    mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
+    return LineMass(force.name, a, b, mass, part.at, place)
+
+
+KIND = LineForce

@@ -1,0 +1,112 @@
+"""Force law along L = Σ factor · value of joints and sensors: a tendon, or a spring over several joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.errors import ModelError
+from core.mechanics.elements.force_state import End, ForceState, Loads, added
+from core.mechanics.elements.forces.along_one import AlongOne, Law, law_of
+from core.mechanics.elements.forces.along_sensor import MeasureForce, along_sensor
+from core.mechanics.elements.forces.force_element import ForceElement
+from core.mechanics.elements.forces.in_joint import JointForce, at_joint
+from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.tendon_inertia import Distance, OfJoint, PathPart, TendonInertia
+from core.model import Force as DocumentForce
+from core.numerics.spatial.relative_measures import distance
+from core.numerics.spatial.scalar import Scalar, is_zero, times
+from core.numerics.spatial.vector import Vector3
+
+
+class WeightedPart(NamedTuple):
+    """Contribution of a strand to the length: factor · quantity of a force element without a law."""
+
+    factor: Scalar
+    along: JointForce | MeasureForce
+
+
+@dataclass(frozen=True)
+class Tendon(AlongOne):
+    """Tendon whose force F acts on every strand, times the strand's factor, against growth."""
+
+    name = "tendon"
+    element: str
+    parts: tuple[WeightedPart, ...]
+    law: Law
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """Read a force element of the document. Raises ModelError."""
+        return cls(force.name, _weighted_parts(force, machine), law_of(force, machine))
+
+    @classmethod
+    def inertias(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
+        """Return the mass that moves with the tendon's length."""
+        where = f"force '{force.name}', inertia"
+        mass = machine.numbers.scalar(force.inertia, where)
+        if is_zero(mass):
+            return ()
+        parts: list[tuple[Scalar, PathPart]] = []
+        for factor, along in _weighted_parts(force, machine):
+            parts += _moving_parts(factor, along, where)
+        return (TendonInertia(force.name, mass, tuple(parts)),)
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """Return (L, L̇)."""
+        length, rate = 0.0, 0.0
+        for factor, along in self.parts:
+            value, speed = along.quantity(s)
+            length, rate = s.run(added, length, factor, value), s.run(added, rate, factor, speed)
+        return length, rate
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """Add the element's force to the loads."""
+        force, _ = self.force_and_potential(s, *self.quantity(s))
+        for factor, along in self.parts:
+            along.pull(s, loads, s.run(times, factor, force))
+
+    def ends(self) -> tuple[End, ...]:
+        """Return the frames of its sensors."""
+        return tuple(end for _, along in self.parts for end in along.ends())
+
+    def at_ends(self, s: ForceState) -> Sequence[Vector3]:
+        """Return the opposite forces on the frames of its sensors."""
+        force, _ = self.force_and_potential(s, *self.quantity(s))
+        return [
+            end
+            for factor, along in self.parts
+            if isinstance(along, MeasureForce)
+            for end in along.forces_at_ends(s, s.run(times, factor, force))
+        ]
+
+
+def _weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
+    found = []
+    for number, strand in enumerate(force.strands):
+        where = f"force '{force.name}', strands[{number}]"
+        factor = machine.numbers.scalar(strand.factor, f"{where}, factor")
+        if strand.sensor:
+            along: ForceElement = along_sensor(force.name, strand.sensor, Law(), machine, where)
+        else:
+            along = at_joint(force.name, machine.single(strand.joint, where), 0, Law(), machine)
+        assert isinstance(along, JointForce | MeasureForce)
+        found.append(WeightedPart(factor, along))
+    return tuple(found)
+
+
+def _moving_parts(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
+    """Return a strand's contributions to the length with which a mass moves. Raises ModelError."""
+    if isinstance(along, JointForce):
+        return [(factor, OfJoint(along.link))]
+    if any(share.measure.of is not distance for share in along.shares):
+        raise ModelError(
+            "A tendon's mass needs strands that are distances or joints of the tree.",
+            where=where,
+            remedy="Cut the loop at another joint, or use a distance sensor.",
+        )
+    return [(times(share.sign, factor), Distance(share.measure.a, share.measure.b)) for share in along.shares]
+
+
+KIND = Tendon

@@ -1,0 +1,142 @@
+"""Time argument of symbolic functions: t, the value, rate and second rate of every recorded signal at t, mode
+variables.
+
+Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
+last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.later import dataclass
+from core.mechanics.elements.recorded_signals import columns_of
+from core.mechanics.multibody.number_reader import Numbers
+from core.model import Driver, Model
+
+Array = NDArray[np.float64]
+
+
+class Splines(NamedTuple):
+    """Piecewise cubic polynomials of all signals, concatenated."""
+
+    first: NDArray[np.int64]
+    """(n + 1,) index of each signal's first point, and the number of points."""
+    times: Array
+    """(points,) times, s."""
+    coefficients: Array
+    """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
+    modes: int = 0
+    """Number of mode variables (`core.mechanics.elements.mode_variables`), zeros after the signals."""
+
+
+def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
+    """Return cubic splines (not-a-knot; parabola or line through fewer points)."""
+    first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
+    for t, values in tables:
+        first.append(first[-1] + len(t))
+        times.append(t)
+        coefficients = np.zeros((len(t), 4))
+        if len(t) > 1:
+            from scipy.interpolate import CubicSpline
+
+            coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
+        coefficients[-1, 3] = values[-1]
+        rows.append(coefficients)
+    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), modes)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Layout of the time argument: the drivers with tables or files, and the number of mode variables."""
+
+    drivers: tuple[Driver, ...]
+    """Drivers with tables or files, in the order of their signals."""
+    timed: bool
+    """False if nothing in the machine depends on time."""
+    origin: str = ""
+    modes: int = 0
+    """Number of mode variables (`core.mechanics.elements.mode_variables`)."""
+
+    @property
+    def size(self) -> int:
+        """Return the length of the time argument: 0, or 1 + 3 · signals + modes."""
+        return 1 + 3 * len(self.drivers) + self.modes if self.timed or self.modes else 0
+
+    def index(self, driver: str) -> int:
+        """Return the index of a driver's signal in the time argument."""
+        return 1 + 3 * [d.name for d in self.drivers].index(driver)
+
+    def splines(self, values: Mapping[str, Any]) -> Splines:
+        """Return the splines at parameter values. Raises ModelError for an unusable table, FileError for a file."""
+        return splines_of([self._table(driver, values) for driver in self.drivers], self.modes)
+
+    def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
+        where = f"driver '{driver.name}'"
+        if driver.file:
+            t, y = columns_of(driver, self.origin)
+        else:
+            read = Numbers(values).scalar
+            t, y = (
+                np.array([read(x, f"{where}, {field}") for x in getattr(driver, field)], dtype=float)
+                for field in ("times", "values")
+            )
+        if not len(t) or not (np.isfinite(t).all() and np.isfinite(y).all()):
+            raise ModelError(
+                "The table is empty or contains numbers that are not finite.",
+                where=f"{where}, values",
+                remedy="Enter at least one time with a finite value.",
+            )
+        if np.any(np.diff(t) <= 0.0):
+            at = int(np.argmin(np.diff(t)))
+            raise ModelError(
+                f"The times do not increase after {t[at]:.6g} s.",
+                where=f"{where}, times",
+                remedy="Sort the times and remove duplicates.",
+            )
+        return t, y
+
+
+def finite_times(t: Any) -> Array:
+    """Return times as an array. Raises ModelError unless all are finite numbers."""
+    if isinstance(t, str | bool) or t is None:
+        found = np.array(np.nan)
+    else:
+        try:
+            found = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            found = np.array(np.nan)
+    if not np.isfinite(found).all():
+        raise ModelError(f"{t!r} is not a finite time.", where="t", remedy="Give a time in seconds.")
+    return found
+
+
+def at_times(splines: Splines, t: Any) -> Array:
+    """Return the time argument (…, 1 + 3 n + modes) at times t. Raises ModelError unless all are finite numbers."""
+    t = finite_times(t)
+    parts = [t]
+    for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
+        times, rows = splines.times[begin:end], splines.coefficients[begin:end]
+        k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1)
+        inside = (t >= times[0]) & (t < times[-1])
+        h = np.where(inside, t - times[k], 0.0)
+        c3, c2, c1, c0 = np.moveaxis(rows[k], -1, 0)
+        parts += [
+            c0 + h * (c1 + h * (c2 + h * c3)),
+            np.where(inside, c1 + h * (2.0 * c2 + h * 3.0 * c3), 0.0),
+            np.where(inside, 2.0 * c2 + h * 6.0 * c3, 0.0),
+        ]
+    return np.stack([*parts, *[np.zeros_like(t)] * splines.modes], axis=-1)
+
+
+def clock_of(model: Model, names: set[str], modes: int = 0) -> Clock:
+    """Return the clock of an expanded model; `names`: names used by its force formulas; `modes`: number of their mode
+    variables."""
+    recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
+    timed = bool(model.drivers) or bool(names & {"t", "time"})
+    return Clock(recorded, timed, model.origin, modes)

@@ -1,0 +1,67 @@
+"""Symbolic constraint equations of cut joints, constraints and drivers: residuals, their derivatives and wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from core.codegen.graph_symbols import column
+from core.mechanics.runner import Runner, inline
+from core.numerics.spatial.scalar import Scalar
+from core.programs.trace_context import TraceContext
+
+Inputs = Mapping[str, list[Any]]
+
+
+def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
+    """Return G with ṡ = G v, sparse."""
+    rows, columns = context.row_expressions.pattern
+    entries = context.row_expressions.entries({"q": list(q)}, inline)
+    where = ca.Sparsity.triplet(context.tree.nv, context.row_expressions.count, columns.tolist(), rows.tolist())
+    return ca.SX(where, column(entries)).T
+
+
+def constraint_residual(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return s − f; zero for rows enforced only at speed or acceleration level."""
+    return context.row_expressions.residual(x, run)
+
+
+def constraint_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the nonzero entries of G, row by row."""
+    return context.row_expressions.entries(x, run)
+
+
+def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return G, row by row."""
+    nv = context.tree.nv
+    G: list[Scalar] = [0.0] * (context.row_expressions.count * nv)
+    for row, at, entry in zip(*context.row_expressions.pattern, context.row_expressions.entries(x, run), strict=True):
+        G[row * nv + at] = entry
+    return G
+
+
+def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return Ġ v − f̈, so that G a = −(Ġ v − f̈)."""
+    return context.row_expressions.bias(x, run)
+
+
+def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return −ḟ, so that the residual at speed level is G v − ḟ; zero for rows enforced only at acceleration level."""
+    return context.row_expressions.time(x, run)
+
+
+def cut_values(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the coordinates of cut joints, as rows along which forces act."""
+    return context.cut_expressions.residual(x, run)
+
+
+def cut_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the nonzero entries of W; the rates of the cut joints' coordinates are W v."""
+    return context.cut_expressions.entries(x, run)
+
+
+def cut_drift(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return Ẇ v."""
+    return context.cut_expressions.bias(x, run)

@@ -1,0 +1,202 @@
+"""Symbolic forces, accelerations, mass matrix, energy and momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.mechanics import energy as energies
+from core.mechanics.aba import aba
+from core.mechanics.crba import crba, mass_matrix_by_screws
+from core.mechanics.dry_friction import NO_FRICTION
+from core.mechanics.elements.added_inertia import add_inertia
+from core.mechanics.elements.element_reader import Elements
+from core.mechanics.elements.force_state import ForceState, Loads
+from core.mechanics.elements.forces.force_element import total_loads
+from core.mechanics.elements.formulas import formula_of
+from core.mechanics.elements.line_masses import momentum_of as line_momentum
+from core.mechanics.elements.mode_variables import OF_FORCE
+from core.mechanics.elements.signals import Signals
+from core.mechanics.factor import factorise, solve
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.momentum import momentum
+from core.mechanics.rnea import rnea
+from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Tree
+from core.numerics.spatial.scalar import Scalar, minus, plus
+from core.numerics.spatial.vector import Vector3
+from core.programs.trace_context import TraceContext
+
+
+def without_friction(tree: Tree) -> Tree:
+    """Return the tree without the friction of joints that contact states handle
+    (`core.simulation.equations.mode_rows`)."""
+    return replace(tree, links=tuple(replace(link, friction=NO_FRICTION) for link in tree.links))
+
+
+Inputs = Mapping[str, list[Any]]
+Scalars = Sequence[Scalar]
+
+
+def force_state(
+    context: TraceContext, x: Inputs, run: Runner = inline, smooth: bool = False, elements: Elements | None = None
+) -> ForceState:
+    """Return the quantities on which force elements depend."""
+    elements = context.elements if elements is None else elements
+    kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
+    states = x.get("x") or ()
+    signals = Signals(elements, context.numbers.values, kinematics, x.get("t") or (0.0,), states)
+    return ForceState(kinematics, signals, states[: context.nx], states[context.nx :], smooth)
+
+
+def acting(
+    context: TraceContext,
+    x: Inputs,
+    run: Runner,
+    *,
+    resist: bool = True,
+    smooth: bool = False,
+    unmerged: bool = False,
+) -> Loads | None:
+    """Return the loads of all force elements; None if there are none."""
+    elements = context.unmerged_elements if unmerged else context.elements
+    forces = elements.forces if resist else ()
+    masses = elements.added_inertia if "u" in x else ()
+    if not (forces or masses):
+        return None
+    seen = force_state(context, x, run, smooth, elements)
+    loads = total_loads(forces, seen)
+    if masses:
+        kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
+        for mass in masses:
+            mass.inertia(kinematics, loads)
+    return loads if loads.acts else None
+
+
+def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
+    algorithm = crba if context.tree.coupled or not context.deep else mass_matrix_by_screws
+    M = algorithm(context.tree, x["q"], run)
+    if context.elements.added_inertia:
+        add_inertia(M, context.elements.added_inertia, KinematicState(context.tree, x["q"], None, run))
+    return M
+
+
+def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return M, row by row."""
+    return [entry for row in _mass_matrix_rows(context, x, run) for entry in row]
+
+
+def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the nonzero entries of M on and below its diagonal; for a deep tree those of its segments."""
+    if context.segments is not None:
+        return context.segments.entries(x["q"], run)
+    M = _mass_matrix_rows(context, x, run)
+    return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
+
+
+def segment_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the entries of the rows that connect the segments of a deep tree, row by row."""
+    return [] if context.segments is None else context.segments.row_entries(x["q"], run)
+
+
+def inverse(
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+) -> list[Scalar]:
+    """Return joint forces τ by inverse dynamics; u: accelerations."""
+    tree = without_friction(context.tree) if smooth else context.tree
+    loads = acting(context, x, run, resist=resist, smooth=smooth)
+    if loads is None:
+        return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
+    torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
+    return [run(minus, torque, force) for torque, force in zip(torques, loads.speeds, strict=True)]
+
+
+def bias(
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+) -> list[Scalar]:
+    """Return h: the joint forces for zero acceleration."""
+    return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, smooth=smooth)
+
+
+def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the gravity forces G."""
+    rest = [0.0] * context.tree.nv
+    return inverse(context, {**x, "v": rest, "u": rest}, _, run, resist=False)
+
+
+def forward(
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+) -> list[Scalar]:
+    """Return the accelerations by forward dynamics."""
+    tree = without_friction(context.tree) if smooth else context.tree
+    if not (tree.coupled or context.elements.added_inertia):
+        loads = acting(context, x, run, resist=resist, smooth=smooth)
+        if loads is None:
+            return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
+        forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
+        return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
+    # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
+    h = bias(context, x, "", run, resist=resist, smooth=smooth)
+    remaining = run(_differences, tuple(x["u"]), tuple(h))
+    M = mass_matrix(context, x, "", run)
+    rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
+    return list(run(_solve, rows, remaining))
+
+
+def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
+    return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _solve(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
+    return solve(factorise(M), b)
+
+
+def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return kinetic and potential energy."""
+    potential = energies.potential(context.tree, x["q"], run)
+    if context.elements.forces:
+        s = force_state(context, x, run)
+        for element in context.elements.forces:
+            potential = run(plus, potential, element.potential(s))
+    kinetic = energies.kinetic(context.tree, x["q"], x["v"], run)
+    kinematics = KinematicState(context.tree, x["q"], x["v"], run)
+    for mass in context.elements.added_inertia:
+        moving, lying = mass.energy(kinematics)
+        kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
+    return [kinetic, potential]
+
+
+def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the momentum [angular; linear]."""
+    total = momentum(context.tree, x["q"], x["v"], run)
+    sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(context.tree, x["q"], x["v"], run)
+    for mass in context.elements.line_masses:
+        sums = run(line_momentum, sums, mass.mass, mass.position(kinematics), mass.velocity(kinematics))
+    return [*sums[0], *sums[1]]
+
+
+def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the output quantities of every force element of the document."""
+    s = force_state(context, x, run)
+    return [number for element in context.elements.named_forces for number in element.observed(s)]
+
+
+def friction_levels(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the kinetic and static friction levels, forward and backward, of every brake and clutch, concatenated."""
+    s = force_state(context, x, run)
+    return [s.value(each) for friction in context.elements.controlled.values() for each in friction.levels]
+
+
+def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Return the arguments of the comparisons in formulas of forces and drivers; a change of sign is an event."""
+    seen, forces = force_state(context, x), {force.element: force for force in context.elements.named_forces}
+
+    def value(name: str) -> Scalar:
+        if not name.startswith(OF_FORCE):
+            return seen.signal(name)
+        which, force = name.removeprefix(OF_FORCE).split(" ", 1)
+        return forces[force].channel(which, seen)
+
+    formulas = map(formula_of, context.elements.mode_variables.indicators)
+    return [formula(tuple(map(value, formula.names))) for formula in formulas]

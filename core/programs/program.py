@@ -1,0 +1,236 @@
+"""Compiled code of a machine, shared by all mechanisms that differ only in parameter values, limits and appearance."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import background
+from core.codegen.blocks import Table
+from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
+from core.codegen.signature import Signature
+from core.files.contents import content_fingerprints
+from core.mechanics.elements.constraints.kinematic_constraint import Row
+from core.mechanics.multibody.topology import Topology, topology_of
+from core.model import Body, Joint, Model
+from core.model.unknown_kinds import user_kinds_of
+from core.numerics.matrix_forms import Matrix
+from core.programs.long_machines import Freedoms, freedoms
+from core.programs.tracer import Trace, Tracer
+
+KEPT = 16
+"""Number of structures whose code is kept although no machine uses them any longer."""
+_programs: OrderedDict[Any, Program] = OrderedDict()
+"""Most recently used programs, kept even if no mechanism uses them."""
+_in_use: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
+"""Programs that some mechanism uses."""
+_lock = threading.Lock()
+
+
+class Program:
+    """Symbolic functions and compiled code of one machine structure."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.tracer = Tracer(topology)
+        self._codes: dict[str, Code] = {}
+        self._lock = threading.RLock()
+        self._traces: dict[str, Trace] = {}
+        """Symbolic functions that wait for compilation."""
+        self._waiting: dict[str, threading.Event] = {}
+        self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
+        self.failures: dict[str, str] = {}
+        """Functions that could not be compiled, with the reason."""
+        self.compile_times: dict[str, float] = {}
+        """Compilation time of each function, s."""
+
+        self.frame_names = tuple(self.tracer.frame_names)
+        self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
+        self.joint_names = tuple(self.tracer.joint_names)
+        self.joint_index = {name: i for i, name in enumerate(self.joint_names)}
+
+    @cached_property
+    def freedoms(self) -> Freedoms:
+        """Return the table of degrees of freedom and which carry which."""
+        return freedoms(self.tracer.tree)
+
+    @cached_property
+    def constraint_rows(self) -> tuple[Row, ...]:
+        """Return the owner of each row of `constraint_residual`: cut joints first, then constraints and drivers."""
+        return self.tracer.constraints.rows
+
+    @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """Return the level of each row (rows,) from which on it is enforced: 0 position, 1 speed, 2 acceleration."""
+        return np.array([row.level for row in self.constraint_rows], dtype=np.int64)
+
+    def constraint_matrix(self, entries: Array) -> Matrix:
+        """Return G (rows, nv) in CSR format from its nonzero entries."""
+        import scipy.sparse
+
+        columns, begins = self._row_structure
+        shape = len(self.constraint_rows), self.tracer.tree.nv
+        return scipy.sparse.csr_array((entries, columns, begins), shape=shape)
+
+    @cached_property
+    def _row_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the column indices of the entries of G, and the start of each row among them."""
+        rows, columns = self.tracer.row_expressions.pattern
+        begins = np.searchsorted(rows, np.arange(len(self.constraint_rows) + 1))
+        return columns.astype(np.int32), begins.astype(np.int32)
+
+    def compressed_masses(self, entries: Array) -> Matrix:
+        """Return M (nv, nv) in CSC format from its entries on and below the diagonal."""
+        import scipy.sparse
+
+        rows, columns = self.tracer.mass_pattern
+        below = rows != columns
+        places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
+        shape = self.tracer.tree.nv, self.tracer.tree.nv
+        return scipy.sparse.csc_array((np.concatenate([entries, entries[below]]), places), shape=shape)
+
+    @cached_property
+    def timed_constraints(self) -> bool:
+        """Return True if any constraint row depends on time."""
+        return bool(self.topology.model.drivers)
+
+    def evaluator(self, name: str, p: Array) -> Evaluator:
+        """Return a function with default parameter values; it switches to machine code once that is compiled."""
+        with self._lock:
+            if name not in self._codes:
+                self._traces[name] = self.tracer.trace(name)
+                self._codes[name] = _interpreter(self._traces[name])
+                self._waiting[name] = threading.Event()
+            if name in self._traces:
+                background.submit(lambda: self._compile(name, wanted=False))
+            signature = self.tracer.signature(name)
+            sizes = self._sizes(signature)
+            evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
+            self._evaluators.setdefault(name, weakref.WeakSet()).add(evaluator)
+            return evaluator
+
+    def _sizes(self, signature: Signature) -> list[int]:
+        lengths = self.tracer.sizes
+        return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
+
+    def _compile(self, name: str, *, wanted: bool) -> None:
+        """Compile a function to machine code and hand it to all its evaluators.
+
+        Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
+        """
+        with self._lock:
+            if name not in self._traces or not (wanted or self._evaluators[name]):
+                return
+            trace = self._traces.pop(name)
+        started = time.perf_counter()
+        try:
+            code = self._machine_code(trace)
+            with self._lock:
+                self._codes[name] = code
+                for evaluator in list(self._evaluators[name]):
+                    evaluator.use(code)
+        except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
+            self.failures[name] = str(error)
+        finally:
+            self.compile_times[name] = time.perf_counter() - started
+            self._waiting[name].set()
+
+    def _machine_code(self, trace: Trace) -> Code:
+        from core.codegen import llvm_ir
+        from core.codegen.block_code import BlockCode
+        from core.codegen.instructions import instructions_of
+        from core.codegen.machine_code import MachineCode
+        from core.codegen.object_code import Library
+
+        checked = trace.signature.checked
+        if isinstance(trace.content, Table):
+            return BlockCode(trace.content, checked=checked)
+        sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
+        instructions = instructions_of(trace.content)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked, wide=trace.signature.wide)
+        return MachineCode(Library(text), sizes, size, len(instructions))
+
+    def ready(self, names: Iterable[str] | None = None) -> bool:
+        """Return True when the given functions (default: all used so far) run as machine code."""
+        return all(map(self._is_compiled, names or list(self._codes)))
+
+    def _is_compiled(self, name: str) -> bool:
+        return name in self._waiting and self._waiting[name].is_set() and name not in self.failures
+
+    def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
+        """Compile the given functions now, or wait for the thread that is compiling them."""
+        for name in names or list(self._codes):
+            self._compile(name, wanted=True)
+            self._waiting[name].wait(timeout)
+
+
+def _interpreter(trace: Trace) -> Code:
+    if isinstance(trace.content, Table):
+        from core.codegen.block_code import BlockInterpreter
+
+        return BlockInterpreter(trace.content, checked=trace.signature.checked)
+    return Interpreter(trace.content, checked=trace.signature.checked)
+
+
+def program_of(model: Model) -> Program:
+    """Return the program of a model, shared with models that differ only in values, limits or appearance."""
+    key = structure(model)
+    with _lock:
+        found = _programs.get(key) or _in_use.get(key)
+        if found is None:
+            found = _in_use[key] = Program(topology_of(model))
+        _programs[key] = found
+        _programs.move_to_end(key)
+        while len(_programs) > KEPT:
+            _programs.popitem(last=False)
+        return found
+
+
+def structure(model: Model) -> Any:
+    """Return a hashable value of everything that a model's code depends on."""
+    plain = model.expanded
+    bodies = tuple(_body_structure(body) for body in plain.bodies)
+    joints = tuple(_joint_structure(joint, bool(plain.forces)) for joint in plain.joints)
+    frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
+    parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
+    others = tuple(
+        dataclasses.replace(element, description="")
+        for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
+        for element in getattr(plain, collection)
+    )
+    contents = content_fingerprints(model)
+    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, user_kinds_of(plain)
+
+
+def _body_structure(body: Body) -> Any:
+    shapes = () if body.density is None else body.shapes
+    return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
+
+
+def _joint_structure(joint: Joint, forces: bool) -> Any:
+    """Return a joint's fields that its code depends on. The rest position is only a starting value, unless a spring or
+    force refers to it."""
+    if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):
+        joint = dataclasses.replace(joint, rest=(0.0,) * len(joint.rest))
+    return tuple(
+        getattr(joint, field.name)
+        for field in dataclasses.fields(joint)
+        if field.name not in ("limits", "start_speed", "description")
+    )
+
+
+def forget() -> None:
+    """Drop all shared programs (mechanisms in use keep theirs)."""
+    with _lock:
+        _programs.clear()
+        _in_use.clear()

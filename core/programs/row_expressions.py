@@ -1,0 +1,222 @@
+"""Constraint rows as expressions of the joint coordinates between their frames, and their derivatives.
+
+The constraints of a short machine are derived together, since they share much. A long one has many of few forms
+(`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from core.codegen.graph_symbols import along, column, symbols
+from core.codegen.like_expressions import Form, columns_of_form, form_of
+from core.mechanics.elements.constraints.kinematic_constraint import (
+    ACCELERATION,
+    POSITION,
+    ConstraintState,
+    KinematicConstraint,
+    Target,
+)
+from core.mechanics.kinematic_state import KinematicState, between
+from core.mechanics.runner import Runner
+from core.mechanics.tree import Tree
+from core.numerics.elimination import Pattern
+from core.numerics.spatial.attitude import wrapped_angle
+from core.numerics.spatial.scalar import Scalar
+
+Step = Callable[..., tuple[Scalar, ...]]
+
+
+class _RowKind(NamedTuple):
+    """Properties of a form's rows: level, True for an angle up to whole turns, and True if the row constrains speeds
+    that are not rates of coordinates."""
+
+    levels: tuple[int, ...]
+    turns: tuple[bool, ...]
+    of_speeds: tuple[bool, ...]
+
+
+class _DerivedSteps(NamedTuple):
+    """Steps over (q, v, t, p, constants) for residual, entries of G, bias and time derivative, and the positions of the
+    entries."""
+
+    residual: Step
+    entries: Step
+    bias: Step
+    time: Step
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+class _ConstraintPart(NamedTuple):
+    """Constraint of a given form: the derived steps and the indices of its arguments."""
+
+    derived: _DerivedSteps
+    first_row: int
+    q: tuple[int, ...]
+    """Indices in q, in v and in the time argument, parameters, constants."""
+    v: tuple[int, ...]
+    t: tuple[int, ...]
+    p: tuple[Any, ...]
+    constants: tuple[float, ...]
+
+
+class RowExpressions:
+    """Constraint rows of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart: True
+    to derive each constraint separately."""
+
+    def __init__(
+        self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int, apart: bool
+    ) -> None:
+        self.tree = tree
+        self._q, self._v = symbols("q", tree.nq), symbols("v", tree.nv)
+        self._t, self._p = symbols("t", clock_size), list(p)
+        self._places = {
+            symbol.element_hash(): (kind, k)
+            for kind, every in (("q", self._q), ("v", self._v), ("t", self._t), ("p", self._p))
+            for k, symbol in enumerate(every)
+        }
+        free = [link for link in tree.links if link.coupling is None]
+        self._owners = {("q", k): link for link in free for k in range(link.q.start, link.q.stop)}
+        self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
+        self._state = KinematicState(tree, self._q)
+        self._forms: dict[tuple[Form, _RowKind], _DerivedSteps] = {}
+        self._parts: list[_ConstraintPart] = []
+        self.count = 0
+        """Number of rows."""
+        for some in [[each] for each in table] if apart else [table]:
+            if count := sum(len(each.rows) for each in some):
+                self._parts.append(self._constraint_part(some))
+                self.count += count
+        self.pattern = Pattern(
+            np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
+            np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
+        )
+        """Pattern of G, in the order of `entries`."""
+
+    def _constraint_part(self, some: Sequence[KinematicConstraint]) -> _ConstraintPart:
+        values: list[Any] = []
+        targets: list[Target] = []
+        speeds: list[Any] = []
+        for constraint in some:
+            kinematics = self._state
+            if constraint.relative:
+                side = constraint.sides[0]
+                kinematics = between(self.tree, self._q, side.a.link, side.b.link)
+            state = ConstraintState(kinematics)
+            values += constraint.values(state)
+            targets += constraint.targets(self._t or (0.0,))
+            own = constraint.speeds(state, self._v, self._time_derivatives)
+            speeds += [None] * len(constraint.rows) if own is None else own
+        kind = _RowKind(
+            tuple(row.level for each in some for row in each.rows),
+            tuple(each.turns for each in some for _ in each.rows),
+            tuple(speed is not None for speed in speeds),
+        )
+        wanted = [column([target[k] for target in targets]) for k in range(3)]
+        results = [column(values), *wanted, column([0.0 if speed is None else speed for speed in speeds])]
+        found = {self._places[symbol.element_hash()] for symbol in ca.symvar(ca.vertcat(*results))}
+        links = {id(self._owners[each]): self._owners[each] for each in found if each[0] in "qv"}
+        joints = sorted(links.values(), key=lambda link: link.first_v)
+        q = tuple(k for link in joints for k in range(link.q.start, link.q.stop))
+        v = tuple(k for link in joints for k in range(link.v.start, link.v.stop))
+        t, p = (tuple(sorted(k for kind, k in found if kind == word)) for word in "tp")
+        rates = [x for link in joints for x in link.law.rate(self._q[link.q], self._v[link.v])]
+        arguments = [
+            column([every[k] for k in chosen])
+            for every, chosen in ((self._q, q), (self._v, v), (self._t, t), (self._p, p))
+        ]
+        form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
+        if (form, kind) not in self._forms:
+            self._forms[form, kind] = _derived_steps(form, kind)
+        return _ConstraintPart(
+            self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants)
+        )
+
+    def _time_derivatives(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+        """Differentiate scalars of q with respect to time."""
+        free = sorted((link for link in self.tree.links if link.coupling is None), key=lambda link: link.q.start)
+        rates = [x for link in free for x in link.law.rate(self._q[link.q], self._v[link.v])]
+        return _split(along(column(list(scalars)), column(self._q), column(rates)))
+
+    def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Return s − f of every row; zero for rows enforced only at speed or acceleration level."""
+        return self._rows_of_all_parts(
+            lambda h: run(h.derived.residual, _entries_of(x, "q", h.q), _entries_of(x, "t", h.t), h.p, h.constants)
+        )
+
+    def entries(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Return the entries of G in the order of `pattern`."""
+        return self._rows_of_all_parts(lambda h: run(h.derived.entries, _entries_of(x, "q", h.q), h.p, h.constants))
+
+    def bias(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Return Ġ v − f̈ of every row."""
+        return self._rows_of_all_parts(
+            lambda h: run(
+                h.derived.bias,
+                _entries_of(x, "q", h.q),
+                _entries_of(x, "v", h.v),
+                _entries_of(x, "t", h.t),
+                h.p,
+                h.constants,
+            )
+        )
+
+    def time(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Return −ḟ of every row; zero for rows enforced only at acceleration level."""
+        return self._rows_of_all_parts(lambda h: run(h.derived.time, _entries_of(x, "t", h.t), h.p, h.constants))
+
+    def _rows_of_all_parts(self, evaluate: Callable[[_ConstraintPart], tuple[Scalar, ...]]) -> list[Scalar]:
+        return [entry for part in self._parts for entry in evaluate(part)]
+
+
+def _entries_of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(x[word][k] for k in places)
+
+
+def _derived_steps(form: Form, kind: _RowKind) -> _DerivedSteps:
+    """Derive residual, entries of G, bias and −ḟ of a form."""
+    (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = columns_of_form(form)
+    gaps = ca.vertsplit(values - target)
+    residual = column(
+        [
+            0.0 if level != POSITION else wrapped_angle(gap) if turns else gap
+            for gap, level, turns in zip(gaps, kind.levels, kind.turns, strict=True)
+        ]
+    )
+    # ṡ = G v: the derivative by q, times q̇ = N v
+    G = ca.jacobian(values, q) @ ca.jacobian(q_rate, v)
+    for row in np.flatnonzero(kind.of_speeds).tolist():
+        G[row, :] = ca.jacobian(speeds[row], v)
+    transposed = ca.sparsify(ca.SX(G.T))
+    columns, rows = transposed.sparsity().get_triplet()
+    bias = along(transposed.T @ v, q, q_rate) - second
+    opposite = column(
+        [0.0 if level == ACCELERATION else -r for level, r in zip(kind.levels, _split(rate), strict=True)]
+    )
+    return _DerivedSteps(
+        _step_of([q, t, p, c], residual),
+        _step_of([q, p, c], column(transposed.nonzeros())),
+        _step_of([q, v, t, p, c], bias),
+        _step_of([t, p, c], opposite),
+        tuple(rows),
+        tuple(columns),
+    )
+
+
+def _split(x: ca.SX) -> list[ca.SX]:
+    return ca.vertsplit(x) if x.numel() else []
+
+
+def _step_of(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
+    """Convert an expression to a step (`core.mechanics.runner`) that takes its arguments as tuples of scalars."""
+    function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
+
+    def step(*given: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        return tuple(_split(function(*(column(list(each)) for each in given))))
+
+    return step

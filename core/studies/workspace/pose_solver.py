@@ -1,0 +1,312 @@
+"""Batch solver of poses: a frame's position, attitude or plane, given coordinates, closed loops, joint limits.
+
+Levenberg–Marquardt for all targets together: functions and Jacobians are machine code over arrays of poses, the linear
+systems are solved by LAPACK as one stack, and targets that are met, or given up, leave it. A coordinate at a limit
+through which it would be pushed takes no part in a step, as in `core.analysis.inverse_kinematics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.machine_size import size_of, speed_units
+from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.joints import quaternions
+from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+TOLERANCE = 1e-10
+"""Residual (rad, or machine sizes) at which a target counts as met."""
+FIRST_DAMPING, LARGEST_DAMPING, SMALLEST_DAMPING = 1e-4, 1e3, 1e-13
+LONGEST = 0.7
+"""Largest entry of a step (rad, or machine sizes)."""
+SETTLED_FRACTION = 1e-3
+"""Gain of a step, relative to the squared residual, below which there is no progress."""
+ITERATIONS = 40
+
+
+class Solved(NamedTuple):
+    """Solutions: poses q (n, nq); met : mask (n,) of targets that are met."""
+
+    q: Array
+    met: NDArray[np.bool_]
+
+
+class Targets(NamedTuple):
+    """Targets of n poses; None: unrestricted.
+
+    place : (n, 3) m, world; rotation : (n, 3, 3); plane : (normal (3,), offset m) in which the frame is to lie
+    coordinates : (places in q, places in v, values (n, k)).
+    """
+
+    place: Array | None = None
+    rotation: Array | None = None
+    plane: tuple[Array, float] | None = None
+    coordinates: tuple[Places, Places, Array] | None = None
+
+    def some(self, which: Places) -> Targets:
+        """Return the targets of these indices."""
+        given = self.coordinates
+        return Targets(
+            None if self.place is None else self.place[which],
+            None if self.rotation is None else self.rotation[which],
+            self.plane,
+            None if given is None else (given[0], given[1], given[2][which]),
+        )
+
+
+def _no_progress() -> None:
+    """Do nothing, as progress observer."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Machine with one of its frames, as maps use it.
+
+    p : (n_p,); lower, upper : (nq,) between which coordinates stay, default their limits; free : (nv,) speeds that may
+    take part in a step, default all; turning : places in q of angles without bounds, and from where their turns are
+    counted; look : is called between iterations, and raises what is to end the work
+    """
+
+    mech: Mechanism
+    frame: str
+    p: Array
+    lower: Array | None = None
+    upper: Array | None = None
+    free: NDArray[np.bool_] | None = None
+    turning: tuple[Places, Array] | None = None
+    look: Callable[[], object] = _no_progress
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper bounds, (nq,) each."""
+        own = self.mech.compiled.coordinates
+        lower = own.lower if self.lower is None else self.lower
+        upper = own.upper if self.upper is None else self.upper
+        return lower, np.maximum(lower, upper)
+
+    @cached_property
+    def plain(self) -> tuple[Places, Places]:
+        """Indices in q and in v of coordinates whose rates are speeds."""
+        mech = self.mech
+        index: list[int] = []
+        speed: list[int] = []
+        for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
+            in_q, in_v = range(mech.nq)[mech.joint_q(joint)], range(mech.nv)[mech.joint_v(joint)]
+            if len(in_q) == len(in_v):
+                index += in_q
+                speed += in_v
+        return np.array(index, dtype=np.intp), np.array(speed, dtype=np.intp)
+
+    def kept(self, q: Array) -> Array:
+        """Clip poses (n, nq) to the bounds, and normalise quaternions."""
+        found = np.clip(q, *self.bounds)
+        for first in self.mech.compiled.coordinates.quaternions:
+            found[:, first : first + 4] = quaternions.unit(found[:, first : first + 4])
+        return found
+
+    @cached_property
+    def size(self) -> float:
+        """Characteristic size of the machine, m."""
+        return size_of(self.mech.compiled, self.p)
+
+    @cached_property
+    def units(self) -> Array:
+        """Scale (nv,) of speeds: the machine's size for translations, 1 for rotations."""
+        return speed_units(self.mech.compiled, self.p)
+
+    @cached_property
+    def closing(self) -> PositionConstraints | None:
+        """Position constraints of joints and constraint elements, without drivers, which act as actuators."""
+        found = PositionConstraints(self.mech.compiled, self.p, drivers=False)
+        return found if found.rows else None
+
+    @cached_property
+    def gap_rows(self) -> NDArray[np.intp]:
+        """Indices of constraint residuals that restrict positions."""
+        assert self.closing is not None
+        levels = [row.level for row in self.closing.names]
+        return self.closing.kept[np.array(levels) == 0]
+
+    @cached_property
+    def gap_units(self) -> Array:
+        """Scale (rows,) of the constraint residuals."""
+        assert self.closing is not None
+        levels = [row.level for row in self.closing.names]
+        return self.closing.row_units[np.array(levels) == 0]
+
+    def unwound(self, q: Array) -> Array:
+        """Reduce angles without bounds (n, nq) by whole turns."""
+        if self.turning is not None:
+            index, base = self.turning
+            q[:, index] = base + np.mod(q[:, index] - base, 2.0 * np.pi)
+        return q
+
+    def poses(self, q: Array) -> Array:
+        """Compute frame poses (n, 4, 4), world ← frame."""
+        return np.asarray(self.mech.frame(q, self.frame, p=self.p))
+
+    def places(self, q: Array) -> Array:
+        """Compute positions (n, 3) of the frame's origin, m, world."""
+        return np.ascontiguousarray(self.poses(q)[..., :3, 3])
+
+    def jacobians(self, q: Array) -> Array:
+        """Compute Jacobians (n, 6, nv), rows [ω; v], of the frame's origin in world axes."""
+        return np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
+
+    def gap_values(self, q: Array) -> Array:
+        """Compute residuals (n, rows) of loops and constraints, in machine units."""
+        return np.asarray(self.mech.constraint_residual(q, p=self.p))[:, self.gap_rows] / self.gap_units
+
+    def gap_slopes(self, q: Array) -> Array:
+        """Compute derivatives (n, rows, nv) of the residuals along the speeds."""
+        return np.asarray(self.mech.constraint_jacobian(q, p=self.p))[:, self.gap_rows] / self.gap_units[:, None]
+
+
+def solve(
+    machine: Machine,
+    q: Array,
+    targets: Targets,
+    *,
+    iterations: int = ITERATIONS,
+    settle: float = SETTLED_FRACTION,
+) -> Solved:
+    """Solve for poses near q (n, nq) that meet the targets within the bounds."""
+    mech = machine.mech
+    q = machine.kept(np.asarray(q, dtype=float))
+    everyone: Places = np.arange(len(q))
+    r = residuals(machine, q, targets)
+    size = np.sum(r * r, axis=1)
+    J = slopes(machine, q, targets)
+    damping = np.full(len(q), FIRST_DAMPING)
+    bound = TOLERANCE**2
+    active = everyone[size > bound]
+    for _ in range(iterations):
+        if not len(active):
+            break
+        machine.look()
+        step = _steps(machine, q[active], r[active], J[active], damping[active])
+        trial = machine.kept(mech.integrate(q[active], step))
+        r_trial = residuals(machine, trial, targets.some(active))
+        gained = size[active] - np.sum(r_trial * r_trial, axis=1)
+        good = gained > 0.0
+        stuck = good & (gained < settle * size[active])
+        better = active[good]
+        q[better], r[better] = trial[good], r_trial[good]
+        size[better] = np.sum(r[better] ** 2, axis=1)
+        left = better[size[better] > bound]
+        J[left] = slopes(machine, q[left], targets.some(left))
+        damping[active] = np.where(good, np.maximum(0.1 * damping[active], SMALLEST_DAMPING), 10.0 * damping[active])
+        active = active[(size[active] > bound) & (damping[active] < LARGEST_DAMPING) & ~stuck]
+    return Solved(machine.unwound(q), size <= bound)
+
+
+def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
+    """Compute residuals (n, rows) of the targets, in machine units."""
+    parts = []
+    if machine.closing is not None:
+        parts.append(-machine.gap_values(q))
+    if targets.place is not None or targets.rotation is not None or targets.plane is not None:
+        poses = machine.poses(q)
+        if targets.place is not None:
+            parts.append((targets.place - poses[:, :3, 3]) / machine.size)
+        if targets.rotation is not None:
+            parts.append(rotation_vectors(targets.rotation @ np.swapaxes(poses[:, :3, :3], 1, 2)))
+        if targets.plane is not None:
+            normal, offset = targets.plane
+            parts.append((offset - poses[:, :3, 3] @ normal)[:, None] / machine.size)
+    if targets.coordinates is not None:
+        index, speed, values = targets.coordinates
+        parts.append((values - q[:, index]) / machine.units[speed])
+    return np.concatenate(parts, axis=1)
+
+
+def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
+    """Compute derivatives (n, rows, nv) of the residuals along the speeds, negated, in machine units."""
+    parts = []
+    if machine.closing is not None:
+        parts.append(machine.gap_slopes(q))
+    if targets.place is not None or targets.rotation is not None or targets.plane is not None:
+        J = machine.jacobians(q)
+        if targets.place is not None:
+            parts.append(J[:, 3:] / machine.size)
+        if targets.rotation is not None:
+            parts.append(J[:, :3])
+        if targets.plane is not None:
+            parts.append((targets.plane[0] @ J[:, 3:])[:, None] / machine.size)
+    if targets.coordinates is not None:
+        _, speed, values = targets.coordinates
+        rows = np.zeros((len(speed), machine.mech.nv))
+        rows[np.arange(len(speed)), speed] = 1.0 / machine.units[speed]
+        parts.append(np.broadcast_to(rows, (len(values), *rows.shape)))
+    return np.concatenate(parts, axis=1) * machine.units
+
+
+def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Array:
+    """Compute steps (n, nv) Δ = (JᵀJ + λ)⁻¹ Jᵀ r over the coordinates not stopped by a limit, in rad and m."""
+    descent = np.einsum("nij,ni->nj", J, r)
+    (index, speed), (lower, upper) = machine.plain, machine.bounds
+    at_lower, at_upper = q[:, index] <= lower[index] + 1e-12, q[:, index] >= upper[index] - 1e-12
+    moving = np.ones(descent.shape) if machine.free is None else np.tile(machine.free.astype(float), (len(q), 1))
+    moving[:, speed] *= ~((at_lower & (descent[:, speed] < 0.0)) | (at_upper & (descent[:, speed] > 0.0)))
+    J = J * moving[:, None, :]
+    rows, columns = J.shape[1:]
+    turned = np.swapaxes(J, 1, 2)
+    if rows < columns:
+        gram, right = J @ turned, r
+    else:
+        gram, right = turned @ J, np.einsum("nij,ni->nj", J, r)
+    scale = damping * (1e-9 + np.trace(gram, axis1=1, axis2=2) / gram.shape[1]) + 1e-14
+    gram = gram + scale[:, None, None] * np.eye(gram.shape[1])
+    found = np.linalg.solve(gram, right[..., None])[..., 0]
+    step = np.einsum("nij,ni->nj", J, found) if rows < columns else found
+    longest = np.max(np.abs(step), axis=1, initial=0.0)
+    step = step * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
+    return step * machine.units
+
+
+def rotation_vectors(R: Array) -> Array:
+    """Convert rotation matrices (n, 3, 3) to rotation vectors (n, 3), rad, with angles 0 … π."""
+    w = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
+    sine = np.linalg.norm(w, axis=1)
+    cosine = 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    found = w * np.where(sine > 1e-6, angle / np.maximum(sine, 1e-300), 1.0)[:, None]
+    half_turns = np.flatnonzero((sine <= 1e-6) & (cosine < 0.0))
+    if len(half_turns):
+        S = R[half_turns] + np.eye(3)
+        widest = np.argmax(np.diagonal(S, axis1=1, axis2=2), axis=1)
+        axis = S[np.arange(len(S)), :, widest]
+        found[half_turns] = axis / np.linalg.norm(axis, axis=1)[:, None] * angle[half_turns, None]
+    return found
+
+
+def in_pieces(
+    machine: Machine,
+    q: Array,
+    targets: Targets,
+    share: Callable[..., list[Solved]] | None = None,
+    *,
+    size: int = 1024,
+    asking: bool = False,
+) -> Solved:
+    """Solve in pieces of limited memory; share(work, pieces) distributes them over cores. asking : True if only `met`
+    matters, so that slow targets are given up"""
+    steps = {"iterations": 14, "settle": 0.05} if asking else {}
+    pieces = [np.arange(first, min(first + size, len(q))) for first in range(0, len(q), size)]
+    if not pieces:
+        return Solved(q, np.zeros(0, dtype=bool))
+
+    def work(which: Places) -> Solved:
+        return solve(machine, q[which], targets.some(which), **steps)  # type: ignore[arg-type]
+
+    done = share(work, pieces) if share is not None else [work(piece) for piece in pieces]
+    return Solved(np.concatenate([each.q for each in done]), np.concatenate([each.met for each in done]))
