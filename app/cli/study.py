@@ -17,8 +17,7 @@ from app.cli.run import STOPPED, Interruption, formulas, waits
 from app.cli.study_report import json_of, text_of
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
-from core.studies.declaration import KINDS
-from core.studies.distributions import HOW
+from core.studies.declaration import HOW, KINDS
 
 if TYPE_CHECKING:
     from core.studies.study import Study

@@ -13,7 +13,7 @@ from viz.scene.arrows import VectorGlyph
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from core.symbolic.derivation_pictures import Arrow, Picture
+    from core.symbolic.derivation import Arrow, Picture
 
 SOURCE = "derivation"
 

@@ -16,7 +16,7 @@ from app.document import provenance
 from app.document.session import State
 from app.viewport.pointer import Pointer
 from core.functions import FUNCTIONS
-from core.functions.space_maps import SpaceMap
+from core.functions.diagrams import SpaceMap
 from viz import camera
 from viz.scene.map_figures import Form, MapPicture
 from viz.scene.plane_handle import PlanePart, PlanePlace

@@ -17,7 +17,7 @@ from core.apart import starting, work_process
 from core.apart.starting import Child, finished, program, python
 from core.apart.talk import Task
 from core.apart.work_process import Left, Lost, WorkProcess
-from core.c_code.compilers import ran
+from core.c_code.companions import ran
 from core.files import load
 from core.files.sent_model import packed, register_packed_kinds
 from core.mechanism import Mechanism
@@ -108,7 +108,7 @@ def in_compiler(model):
 
 
 def ks_compiler():
-    from core.c_code.compilers import compiler
+    from core.c_code.companions import compiler
 
     return compiler()
 

@@ -10,7 +10,7 @@ from core.apart.work_process import WorkProcess
 from core.errors import ModelError, SimulationError
 from core.files import load
 from core.functions import FUNCTIONS, Context, call
-from core.functions.called_apart import called
+from core.functions.catalogue import called
 from core.functions.context import Cancelled
 from resources import EXAMPLES
 from tests.functions.test_surfaces import data, same

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
 from app.tools.target_curve import Drawn, curve_hand
+from core.design.asked_designs import place_of, placed
 from core.design.linkage import XZ
-from core.design.placing import place_of, placed
 from core.model import Model, Pose
 
 if TYPE_CHECKING:

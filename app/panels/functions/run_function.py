@@ -11,12 +11,10 @@ from app.panels.output.result_pictures import write_pictures
 from app.runs.answers import new_card
 from core.apart.work_process import WorkProcess
 from core.functions import Context, Function
-from core.functions.called_apart import called
-from core.functions.catalogue import script_line
+from core.functions.catalogue import call_in_worker, script_line
 from core.functions.context import Asked, Cancelled
-from core.functions.diagrams import Diagram
+from core.functions.diagrams import Diagram, SpaceMap
 from core.functions.results import Result, leaves
-from core.functions.space_maps import SpaceMap
 
 
 class GrowingResult:
@@ -55,7 +53,7 @@ def work_of(id: str, context: Context, options: dict[str, Any], process: WorkPro
             progress.show(made)
 
         watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=show)
-        result = called(process, id, watched, **options)
+        result = call_in_worker(process, id, watched, **options)
         write_pictures(result, watched)
         _read_cards(result)
         if cancelled():

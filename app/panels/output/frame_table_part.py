@@ -17,7 +17,7 @@ from app.viewport.frame_sets import FrameSet
 from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.functions.results import FrameTable
-from core.functions.subjects.dh_fit import write_table
+from core.functions.subjects.description import write_table
 
 FORMATS = "Kinetostat model (*.kst);;DH table, CSV (*.csv);;DH table, TOML (*.toml);;Robotica data file (*.rob)"
 OLD = "These frames belong to another machine, or to this one before it was edited. Run the function again."

@@ -39,7 +39,7 @@ from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.functions.results import Result
-from core.functions.subjects.run_comparison import compared
+from core.functions.subjects.run_derivatives import compared
 from core.simulation import Run
 
 RECORD = Qt.ItemDataRole.UserRole

@@ -26,7 +26,7 @@ from app.plain_text import as_tip
 from app.widgets.options.signal_options import LastNameCompleter
 from app.widgets.picture_frame import Ink, faint
 from core.errors import KinetostatError
-from core.studies.distributions import distribution_of
+from core.studies.declaration import distribution_of
 from core.studies.study_text import is_drawn
 
 NAME, NOW, VALUES, PICTURE = range(4)
