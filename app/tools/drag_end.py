@@ -13,7 +13,7 @@ from app.viewport.navigate import orbit
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
 from core.model.formula.numerals import without_noise
-from viz.drawlist.drag_geometry import PointDrag
+from viz.drawlist.joint_handles import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -12,7 +12,7 @@ from app.document.session import Ref
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import at_limits
-from viz.drawlist.drag_geometry import Drag
+from viz.drawlist.joint_handles import Drag
 from viz.drawlist.joint_look import Part
 from viz.scene.handles import State
 

@@ -9,7 +9,7 @@ from app.tools.drag_joint import SNAP, drag_joint
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
 from core.model.edits import edits
-from viz.drawlist.drag_geometry import Drag
+from viz.drawlist.joint_handles import Drag
 from viz.drawlist.joint_look import Part
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.tools.drag_joint import SNAP
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
-from viz.drawlist.drag_geometry import Drag
+from viz.drawlist.joint_handles import Drag
 from viz.scene.plane_handle import PlanePart
 
 if TYPE_CHECKING:

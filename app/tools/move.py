@@ -18,7 +18,7 @@ from app.viewport.navigate import orbit
 from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import Reach, reach
 from core.mechanism import Mechanism
-from viz.drawlist.drag_geometry import PointDrag
+from viz.drawlist.joint_handles import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.viewport.annotations import Name
 from viz.camera import extent
-from viz.scene.arrows import VectorGlyph
+from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -16,8 +16,7 @@ from app.viewport.map_layer import MapLayer, is_change, is_plain, scale_of
 from app.widgets.label import Label
 from app.widgets.note import Note
 from core.functions.text import number
-from viz.colour_scale import colours
-from viz.look import LookName
+from viz.look import LookName, colours
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -19,11 +19,10 @@ from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
 from viz.camera import extent
 from viz.film.film import PointPath, drawn
-from viz.film.run_footage import FollowedPoint, names, path_of, poses
+from viz.film.footage import FollowedPoint, names, path_of, poses
 from viz.look import Colour
 from viz.scene import vectors
-from viz.scene.arrows import VectorGlyph
-from viz.scene.vectors import KINDS, Wanted
+from viz.scene.vectors import KINDS, VectorGlyph, Wanted
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record
