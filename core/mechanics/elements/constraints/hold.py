@@ -20,7 +20,7 @@ class Hold(ConstraintElement):
     and regular up to half a turn."""
 
     name, title, short_title = "hold", "Hold a sensor at a value", "hold a sensor"
-    help = "Holds all components of a sensor at a value."
+    help = "Each component of the sensor keeps the value."
     uses = ("sensor", "value")
     needs = ("sensor",)
     rank = 0

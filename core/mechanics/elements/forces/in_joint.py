@@ -36,7 +36,7 @@ class JointForce(AlongOne):
     quaternion."""
 
     name, title, short_title = "joint", "Force in a joint", "in a joint"
-    help = "In a joint's coordinate, against its growth: stiffness · (coordinate − rest) + damping · speed + law."
+    help = "Acts in a joint's coordinate, against its growth: stiffness · (coordinate − rest) + damping · speed + law."
     uses = ("joint", "coordinate", *LAW_FIELDS)
     needs = ("joint",)
     along = JOINT

@@ -19,7 +19,7 @@ class SeriesForce(OnLine):
     """Spring and damper in series. Its state is the elongation x of the spring: F = k x, ẋ = L̇ − F/c."""
 
     name, title, short_title = "series", "Spring and damper in series on a line", "in series"
-    help = "A spring and a damper in series on the line from a to b, without a mass between them."
+    help = "Acts along the line from a to b, without a mass between spring and damper."
     uses = ("a", "b", "stiffness", "rest", "damping")
     nonzero = ("stiffness", "damping")
     rank = 2

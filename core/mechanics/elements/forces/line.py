@@ -83,8 +83,8 @@ class LineForce(OnLine):
 
     name, title, short_title = "line", "Spring, damper or any law on a line", "on a line"
     help = (
-        "Along the line from a's to b's origin; positive pulls the ends together: stiffness · (length − rest) + "
-        "damping · rate + law. It may carry point masses."
+        "Acts along the line from a's to b's origin; positive pulls the ends together: stiffness · (length − rest) "
+        "+ damping · rate + law. It may carry point masses."
     )
     uses = ("a", "b", *LAW_FIELDS, "masses")
     rank = 1

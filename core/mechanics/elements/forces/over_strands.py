@@ -34,8 +34,8 @@ class Tendon(AlongOne):
 
     name, title = "tendon", "Tendon over joints and sensors"
     help = (
-        "Along L = Σ factor · value of its strands, against its growth: stiffness · (L − rest) + damping · rate + law. "
-        "Its inertia m moves with L: ½ m L̇²."
+        "Acts along L = Σ factor · value of its strands, against its growth: stiffness · (L − rest) + damping · rate + "
+        "law. Its inertia m moves with L: ½ m L̇²."
     )
     uses: ClassVar[tuple[str, ...]] = ("strands", *LAW_FIELDS, "inertia")
     needs: ClassVar[tuple[str, ...]] = ("strands",)

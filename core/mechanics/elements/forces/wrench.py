@@ -26,7 +26,7 @@ class WrenchForce(ForceElement):
 
     name, title, short_title = "wrench", "Force and torque", "force and torque"
     help = (
-        "Force and torque on b at its origin, the opposite on a (default: world) at the same point, in the axes of "
+        "Acts on b at its origin, with the opposite on a (default: world) at the same point, in the axes of "
         "`resolve` (empty: world; may be a or b)."
     )
     uses = ("a", "b", "resolve", "force", "torque")
