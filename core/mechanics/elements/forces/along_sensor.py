@@ -25,8 +25,10 @@ class MeasureForce(AlongOne):
     """Force along a sensor, or in a cut joint."""
 
     name, title, short_title = "sensor", "Force along a sensor", "along a sensor"
-    help = "Acts along a sensor of one length or angle, against its growth: stiffness · (value − rest) + damping · rate "
-        "+ law."
+    help = (
+        "Acts along a sensor of one length or angle, against its growth: stiffness · (value − rest) + damping "
+        "· rate + law."
+    )
     uses = ("sensor", *LAW_FIELDS)
     needs = ("sensor",)
     along = SENSOR

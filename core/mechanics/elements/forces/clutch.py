@@ -32,8 +32,8 @@ class Clutch(Tendon):
 
     name, title = "clutch", "Clutch between two joints"
     help = (
-        "Acts as dry friction between two joints, against v_joint − ratio · v_leader. It sticks and slips, and a formula "
-        "of its friction engages it."
+        "Acts as dry friction between two joints, against v_joint − ratio · v_leader. It sticks and slips, and a "
+        "formula of its friction engages it."
     )
     uses = ("joint", "leader", "ratio", *LEVELS, "stribeck_speed")
     needs = ("joint", "leader")
