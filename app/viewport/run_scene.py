@@ -25,8 +25,9 @@ from viz.scene import vectors
 from viz.scene.vectors import KINDS, VectorGlyph, Wanted
 
 if TYPE_CHECKING:
+    from app.document.revision import Ref, State
     from app.document.run_tree import Record
-    from app.document.session import Ref, Session, State
+    from app.document.session import Session
     from app.viewport.stage import Stage
     from core.simulation.run.run import Run
 

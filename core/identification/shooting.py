@@ -35,7 +35,7 @@ from core.mechanism import Mechanism
 from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import RANK_TOLERANCE, SOLVED_GAP
 from core.simulation import Run, simulate
-from core.simulation.setup import start_state
+from core.simulation.run.initial_state import start_state
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from core.model.formula.expression import Call, Name
 from core.simulation.measures.reductions import END
 from core.simulation.measures.run_measures import Measure
 from core.simulation.run.channels import Channels
-from core.simulation.setup import Settings
+from core.simulation.run.settings import Settings
 
 Array = NDArray[np.float64]
 

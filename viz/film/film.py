@@ -26,7 +26,8 @@ from core.model import Model
 from viz import camera, placement
 from viz.drawlist.layers import motion_samples
 from viz.look import Colour, LookName
-from viz.scene.overlays import EllipsoidGlyph, VectorGlyph
+from viz.scene.overlays import EllipsoidGlyph
+from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
     from viz.film.encoders import Encoder
