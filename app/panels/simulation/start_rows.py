@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
 from app.background.lifetime import Lifetime
@@ -18,6 +18,7 @@ from app.runs.job import Simulation
 from app.runs.run_settings import start_of
 from app.widgets.label import Label
 from app.widgets.note import severity_color
+from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError
 from core.model.formula.expression import names, parse
@@ -60,11 +61,24 @@ class Axis(NamedTuple):
 
 
 class _ValueField(QLineEdit):
-    """Text field that shows its text in the error colour of the theme while it is refused."""
+    """Text field that shows its text in the error colour of the theme while it is refused; Escape takes it back."""
+
+    taken_back = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._on_refused = False
+        FieldKeys(self, self.edited)
+
+    def edited(self) -> bool:
+        """Return True while text is typed or refused."""
+        return self.isModified() or self._on_refused
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.edited():
+            self.taken_back.emit()
+        else:
+            super().keyPressEvent(event)
 
     def refuse(self, refused: bool) -> None:
         """Mark the text as refused or accepted."""
@@ -106,6 +120,7 @@ class StartRow(QObject):
         self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
         self.slider.valueChanged.connect(self._on_slider_moved)
         self.line.editingFinished.connect(self._on_typed)
+        self.line.taken_back.connect(self.take_back)
         self._shown: float | str = 0.0
         self._written = ""
         self._position = 0
@@ -134,6 +149,11 @@ class StartRow(QObject):
         text = value if isinstance(value, str) else number(value, self.measure, self.units, DIGITS)
         self._written = "" if value == self.own else text
         self.line.setText(self._written)
+
+    def take_back(self) -> None:
+        """Discard typed or refused text."""
+        self._say("")
+        self.show_value(self._shown)
 
     @property
     def problem(self) -> str:
