@@ -125,6 +125,8 @@ class StartRow(QObject):
         self._written = ""
         self._position = 0
         self._problem = ""
+        self.check: Callable[[str], object] = lambda formula: None
+        """Raises KinetostatError for a formula that the machine cannot evaluate."""
 
     def show_value(self, value: float | str) -> None:
         """Show a value; a refused text stays until the value itself changes."""
@@ -202,6 +204,7 @@ class StartRow(QObject):
     def _read(self, text: str) -> float | str:
         """Return a number, or the text of a formula where formulas are allowed. Raises KinetostatError."""
         if self.formulas and names(parse(text)):
+            self.check(text)
             return text
         value = read(text, self.measure, self.units, {}, fold=True)
         return value if isinstance(value, str) else float(value)
@@ -287,6 +290,7 @@ class StartRows(QTabWidget):
                 row = StartRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
                 row = StartRow(axis.name, axis.force, self._settings, axis.strongest, True)
+                row.check = self._checker(axis.name)
             row.edited.connect(self._setter(kind, axis.name, row.own))
             row.refused.connect(self._on_refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
@@ -298,6 +302,14 @@ class StartRows(QTabWidget):
             grid.addWidget(Label("The machine has no movable joint."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
+
+    def _checker(self, name: str) -> Callable[[str], object]:
+        def check(formula: str) -> None:
+            from core.simulation.equations.joint_forces import check_formula
+
+            check_formula(self._session.mech, name, formula)
+
+        return check
 
     def _setter(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:
