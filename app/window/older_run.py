@@ -9,7 +9,7 @@ from app.background.lifetime import Lifetime
 if TYPE_CHECKING:
     from app.dialogs.messages import MessageCard
     from app.document.run_tree import Record
-    from app.document.session import State
+    from app.document.revision import State
     from app.workbench import Workbench
 
 

@@ -75,10 +75,10 @@ class MachinePage(QTabWidget):
         for table in (self.points, self.poses):
             refused.watch_table(
                 table,
-                lambda at, column, table=table: table.check(at, column, self._model.values()),  # type: ignore[misc]
+                lambda at, column, table=table: table.check(at, column, self._model.values()),
             )
         for line in (self.minimise, self.require, self.output):
-            refused.watch_line(line, lambda line=line: self._check_formulas(line))  # type: ignore[misc]
+            refused.watch_line(line, lambda line=line: self._check_formulas(line))
         refused.watch_line(self.starts, self.count)
         refused.watch_line(self.duration, self._duration)
 

@@ -89,7 +89,7 @@ class Fields:
     ) -> None:
         """Mark texts that cannot be read. readers : field → function that raises KinetostatError"""
         for name, read in readers.items():
-            refused.watch_line(self.lines[name], lambda read=read: read(context()))  # type: ignore[misc]
+            refused.watch_line(self.lines[name], lambda read=read: read(context()))
 
 
 class Kinds(QWidget):

@@ -160,7 +160,7 @@ class StudySettingsPage(QTabWidget):
         refused.watch_table(self.varied, self.varied.check_cell)
         refused.watch_table(self.record, self.record.check_cell)
         for line in (self.duration, self.count, self.seed):
-            refused.watch_line(line, lambda line=line: _number(line))  # type: ignore[misc]
+            refused.watch_line(line, lambda line=line: _number(line))
         refused.watch_line(self.step, lambda: _number(self.step) if self.step.text().strip() else None)
 
     # ------------------------------------------------------------------------------------------- the machine
