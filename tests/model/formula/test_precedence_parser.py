@@ -59,17 +59,19 @@ class Free:
     def __init__(self, text):
         self.text = text
 
+    def __neg__(self):
+        return Free(f"(-{self.text})")
+
+    def __invert__(self):
+        return Free(f"(~{self.text})")
+
 
 def _written(sign):
     return lambda a, b: Free(f"({a.text}{sign}{b.text})")
 
 
-for _sign, _name in {
-    "|": "or", "^": "xor", "&": "and", "-": "sub", "+": "add", "*": "mul", "**": "pow", "<": "lt",
-}.items():  # fmt: skip
+for _sign, _name in {"|": "or", "^": "xor", "&": "and", "-": "sub", "+": "add", "*": "mul", "**": "pow"}.items():
     setattr(Free, f"__{_name}__", _written(_sign))
-Free.__neg__ = lambda a: Free(f"(-{a.text})")
-Free.__invert__ = lambda a: Free(f"(~{a.text})")
 
 
 def texts(inner):
