@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
-from core.files.mathematica.meaning import ranges
+from core.files.mathematica.meaning import ranges, shown
 from core.files.mathematica.syntax import parse, parse_all
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
@@ -220,3 +220,22 @@ def test_places_are_counted_within_their_line_after_a_comment_of_several_lines()
     with pytest.raises(ExpressionError) as caught:
         parse_all("a = 1 (* one\n  two *) )")
     assert (caught.value.line, caught.value.where) == (2, "column 10")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a - (b - c)", "a - (b - c)"),
+        ("-a b - c", "-a b - c"),
+        ("(a^b)^c", "(a^b)^c"),
+        ("a/(b c)", "a/(b c)"),
+    ],
+)
+def test_expressions_are_written_with_the_parentheses_they_need(source, text):
+    assert shown(parse(source)) == text
+    assert shown(parse(text)) == text
+
+
+def test_long_sums_are_written_without_recursion():
+    text = " + ".join(f"a{k}" for k in range(5_000))
+    assert shown(parse(text)) == text
