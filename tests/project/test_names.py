@@ -62,7 +62,6 @@ ONE_MEANING = {
     "model": "the whole document",
     "over_strands": "a force over joints and sensors: a tendon",
     "panel": "the panel of its room",
-    "process": "work in a process of its own",
     "quantity": "numbers with units",
     "reader": "a format is read",
     "regressor": "inverse dynamics, linear in its parameters",
