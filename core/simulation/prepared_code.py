@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOOK = 0.05
 """Seconds between two checks for the end of compilation."""
 MARK = b"a run was prepared"
-INTEGRATORS = "stepping.modal_steps"
+INTEGRATORS = "events.contact_steps"
 """Module that calls all integrators' equations: a change of any of its sources makes other code."""
 
 

@@ -37,7 +37,7 @@ OBJECT = "object code of "
 """Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
 """Smallest number of entry points for which a further process pays off."""
-FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
+FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.")
 """Name prefixes of the entry points that most first runs need."""
 _ROOM = __package__.rpartition(".")[0]
 
