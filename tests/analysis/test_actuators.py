@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.optimize
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.analysis.actuators import actuators, default_actuators, transmission, uncontrolled_motion_text
 from core.analysis.manipulability import actuated_jacobian, dimensions, manipulability, measures, singular_values

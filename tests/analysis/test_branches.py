@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.analysis.branches import branches, independent_coordinates
 from core.analysis.free_motion_poses import swing

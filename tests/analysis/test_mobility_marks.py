@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.analysis.mobility_marks import MobilityMarks, tool_of_arm
 from core.analysis.singular_directions import NEAR_SINGULAR_FRACTION, SingularDirections

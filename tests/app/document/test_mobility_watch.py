@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from app.background.jobs import Jobs
 from app.document.mobility import mobility_of_session

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from app.preferences.settings import Settings
 from app.window.window import Window

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.constraints.mobility.bifurcation import branch_at, branches_meeting_at
 from core.constraints.mobility.constraint_rank import PositionConstraints

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from benchmarks.loop_machines import four_bars, in_a_line, separate_four_bars
 from core.constraints.mobility.constraint_rank import PositionConstraints

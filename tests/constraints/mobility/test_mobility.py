@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
 from core.constraints.mobility.isostatic_model import isostatic_model

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.constraints.axis_orientation import reversed_cut_joints, reversed_joint
 from core.errors import AssemblyError

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.constraints.mobility.findings import examined
 from core.errors import AssemblyError

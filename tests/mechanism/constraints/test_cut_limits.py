@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
+from tests.constraints.mobility import overconstrained as machines
 
 from core.analysis.inverse_kinematics import at_limits, reach
 from core.constraints.cut_limits import exceeded_limit

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
+from tests.constraints.mobility import overconstrained
 
 from benchmarks.loop_machines import four_bars
 from core.constraints.multipliers import constrained_motion

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
+from tests.constraints.mobility import overconstrained
 
 from core.constraints.multipliers import constrained_motion
 from core.mechanism import Mechanism

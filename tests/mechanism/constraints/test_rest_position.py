@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
+from tests.constraints.mobility import overconstrained
 
 from core.constraints.mobility.findings import examined
 from core.design import linkage

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.linalg import null_space
-from tests.mobility import overconstrained
+from tests.constraints.mobility import overconstrained
 
 from core.constraints.multipliers import constrained_motion
 from core.mechanism import Mechanism

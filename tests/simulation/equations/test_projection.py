@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
+from tests.constraints.mobility import overconstrained
 
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
