@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.document.isostatic import make_isostatic, proposed
+from app.document.analyses import make_isostatic, proposed
 from app.document.joining import CLOSE, closed, open_joints
 from core.errors import KinetostatError
 

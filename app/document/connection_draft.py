@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.moving_joint import joint_of
+from app.document.hand_freedom import joint_of
 from app.document.revision import exists, successor
 from app.document.session import Ref, Session
 from core.errors import KinetostatError

@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.signals import Signal
-from app.document.history import History
-from app.document.kept.saving import saved
-from app.document.kept.seen_files import Sources
+from app.document.kept.seen_files import Sources, save_document
 from app.document.locks import first_moved_part, held, names_after_edit, places, released, stays
-from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
+from app.document.revision import History, Moment, Ref, Shown, State, Step, carried, closed_pose, exists, pose_of, posed
 from app.document.run_tree import Runs
-from app.document.shown_pose import Moment, Shown
 from core.errors import KinetostatError
 from core.files import Trusted, read
 from core.functions.context import Context
@@ -435,7 +432,7 @@ class Session:
         """
         path = Path(path)
         try:
-            done = saved(self.model, path, self.sources, over=over, backup=backup)
+            done = save_document(self.model, path, self.sources, over=over, backup=backup)
         except KinetostatError as error:
             self.message.emit("error", str(error))
             return False

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, 
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.background.errands import BackgroundQueue
+from app.background.jobs import BackgroundQueue
 from core.functions.results import Matrix
 from core.functions.text import number
 

@@ -22,7 +22,7 @@ from app.plotting.dragged_channels import dragged
 from app.plotting.series import column, moment
 from app.preferences.icons import icon
 from app.widgets.example_names import ExampleNames
-from app.widgets.note import Note
+from app.widgets.label import Note
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.simulation.run.run import Run

@@ -1,8 +1,11 @@
-"""The user's preferences: units, theme, view, recent files. Stored in the platform's settings folder."""
+"""The user's preferences (units, theme, view, recent files), and the folders for persistent data with the message if
+one of them is not writable."""
 
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +13,11 @@ import platformdirs
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.background.signals import Signal
+from core.errors import listed
 
 if TYPE_CHECKING:
     from core.model.units.units import Display
+
 
 RECENT_LIMIT = 12
 
@@ -37,7 +42,7 @@ VIEW_FLAGS = {
 """Optional contents of the scene, each with its default."""
 
 
-def folder() -> Path:
+def settings_folder() -> Path:
     """Return the folder of the settings file."""
     return Path(platformdirs.user_config_dir("kinetostat", appauthor=False))
 
@@ -53,7 +58,7 @@ class Settings:
     changed = Signal(str)
 
     def __init__(self, path: Path | None = None) -> None:
-        self._store = QSettings(str(path or folder() / "settings.ini"), QSettings.Format.IniFormat)
+        self._store = QSettings(str(path or settings_folder() / "settings.ini"), QSettings.Format.IniFormat)
         self._texts: dict[str, object] = {}  # what was read; units are asked for at every movement
 
     # ----------------------------------------------------------------------------- any value
@@ -193,3 +198,33 @@ class Settings:
     def clear_recent(self) -> None:
         """Clear the list of recent files."""
         self.remember("recent", [])
+
+
+def reason_not_writable(folder: Path) -> str:
+    """Return why a folder cannot be used, creating it if needed; "" if it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"kept")
+            file.flush()
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return ""
+
+
+def data_folders() -> dict[str, Path]:
+    """Return the folders of persistent data, by what they hold."""
+    return {"settings": settings_folder(), "recovery copies": recovery_folder()}
+
+
+def unwritable_folders_message(kept: Mapping[str, Path]) -> str:
+    """Return one message on what cannot be saved, why, and the remedy; "" if everything can."""
+    against = {name: reason for name, folder in kept.items() if (reason := reason_not_writable(folder))}
+    if not against:
+        return ""
+    first = next(iter(against))
+    names = listed(list(against))
+    return (
+        f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
+        "save what you need yourself, or make your home folder writable."
+    )

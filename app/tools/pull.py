@@ -9,9 +9,8 @@ import numpy as np
 from app.document.session import Ref
 from app.tools import move, selection
 from app.tools.move import body_of
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
-from app.viewport.pointer import Pointer
 from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
-"""Building blocks of panels that run long computations: a bar of buttons, a note, parts side by side, and buttons below
-a part."""
+"""Building blocks of panels: buttons, bars, notes, parts side by side, the placeholder of an empty panel, and rows that
+highlight elements in the scene."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -15,12 +16,16 @@ from PySide6.QtWidgets import (
     QSplitter,
     QTableWidget,
     QTableWidgetItem,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from app.document.revision import exists
+from app.document.session import Ref, Session
 from app.plain_text import as_tip
-from app.widgets.note import Note
+from app.preferences.icons import icon
+from app.widgets.label import Label, Note
 
 NARROWEST = 110
 """Least width of a part, pixels."""
@@ -115,3 +120,70 @@ def read_only_cell(text: str, tip: str = "") -> QTableWidgetItem:
     item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
     item.setToolTip(as_tip(tip or text))
     return item
+
+
+class EmptyPanel(QWidget):
+    """Placeholder that emits `wanted` when its button is pressed."""
+
+    wanted = Signal()
+
+    def __init__(self, words: str, title: str) -> None:
+        super().__init__()
+        self.words = Label(words, wordWrap=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.words.setProperty("muted", True)
+        self.button = QPushButton(title)
+        self.button.clicked.connect(self.wanted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 6, 10, 6)
+        column.addStretch(1)
+        column.addWidget(self.words)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(1)
+
+
+class PointingRows(QObject):
+    """Watches a view whose rows refer to the elements `elements_of(index)`."""
+
+    def __init__(
+        self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[Ref]]
+    ) -> None:
+        super().__init__(view)
+        self._view, self._session, self._elements_of = view, session, elements_of
+        self._clicked_ones: tuple[Ref, ...] = ()
+        view.setMouseTracking(True)
+        view.viewport().installEventFilter(self)
+        view.entered.connect(self._on_row_entered)
+        view.clicked.connect(self._clicked)
+        view.selectionModel().currentChanged.connect(lambda now, _: self._on_row_entered(now))
+
+    def _on_row_entered(self, index: QModelIndex) -> None:
+        self._session.point_out(self._elements_of(index))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        """Select the first element that still exists."""
+        self._clicked_ones = tuple(ref for ref in self._elements_of(index) if exists(self._session.model, ref))
+        if self._clicked_ones:
+            self._session.select(self._clicked_ones[0])
+            self._session.point_out(self._clicked_ones)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Remove the highlight when the pointer leaves the rows."""
+        if event.type() == QEvent.Type.Leave:
+            selected = self._session.selection
+            self._session.point_out(self._clicked_ones if selected in self._clicked_ones else ())
+        return False
+
+
+def tool_button(
+    drawing: str, tip: str, pressed: Callable[[], object] | None = None, *, flat: bool = False
+) -> QToolButton:
+    """Return a button with an icon; the tip's text before ":" or " (" is its name for screen readers.
+
+    flat : without a frame until the pointer is on it
+    """
+    button = QToolButton(icon=icon(drawing), toolTip=as_tip(tip), autoRaise=flat)
+    button.setAccessibleName(tip.split(":")[0].split(" (")[0])
+    if pressed is not None:
+        button.clicked.connect(lambda: pressed())
+    return button

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindo
 
 from app.panels.panel import BOTTOM, LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
-from app.widgets.accessible import name_panel
+from app.widgets.label import name_panel
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.background.worker import Worker
 from app.document.kept import recovery_copies
 from app.document.kept.recovery_copies import Leftover, Origin

@@ -1,7 +1,10 @@
-"""Copies of unsaved work in the recovery folder, and copies left there by a program that ended unexpectedly.
+"""Copies of unsaved work in the recovery folder, copies left there by a program that ended unexpectedly, and lock files
+next to open documents.
 
 Each program has a name of its own there (`id`): `id.kst` is the document, `id.json` what it was and was seen with,
 `id.runs` its runs, `id.lock` tells that the program lives. What is discarded waits in `discarded` until the end.
+
+The file `name.kst.lock` next to an open document tells other programs who has it open. It is a hint and blocks nobody.
 """
 
 from __future__ import annotations
@@ -15,16 +18,96 @@ import uuid
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLockFile
 
 from app.document.kept import companion
 from app.document.kept.companion import Kept
-from app.document.kept.lock_hint import moment
 from core.errors import FileError
 from core.files.source import source_of_file, write_whole
 from core.later import dataclass
+
+STALE_LOCK_MS = 7 * 24 * 3600 * 1000
+"""Milliseconds after which the hint of another computer, which cannot be asked, is ignored."""
+
+
+class LockHolder(NamedTuple):
+    """The user and computer that have a document open elsewhere."""
+
+    host: str
+    process: int
+    who: str
+    since: datetime
+
+    @property
+    def words(self) -> str:
+        """Description, e.g. "at LAB-3 by anna since 10:12"."""
+        return f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {moment(self.since)}"
+
+
+class LockHint:
+    """The hint of one window for its open document."""
+
+    def __init__(self) -> None:
+        self._lock: QLockFile | None = None
+        self.path: Path | None = None
+        self.holder: LockHolder | None = None
+        """User who had the document open first; None if nobody had."""
+
+    def hold(self, path: Path | None) -> None:
+        """Move the hint to another document (None: to none). Failure to write it is ignored."""
+        if path == self.path:
+            return
+        self.release()
+        self.path = path
+        if path is None:
+            return
+        place = path.with_name(f"{path.name}.lock")
+        lock = QLockFile(str(place))
+        if os.path.lexists(place) and not _is_lock(place, lock):
+            return
+        lock.setStaleLockTime(STALE_LOCK_MS)
+        if lock.tryLock(0):
+            self._lock = lock
+        elif lock.error() == QLockFile.LockError.LockFailedError:
+            self.holder = _lock_holder(lock, place)
+
+    def asked(self) -> LockHolder | None:
+        """Return who else has the document open; if nobody has, take the hint for this window and return None."""
+        if self.holder is not None:
+            path, self.path = self.path, None
+            self.hold(path)
+        return self.holder
+
+    def release(self) -> None:
+        """Remove the hint."""
+        if self._lock is not None:
+            self._lock.unlock()
+        self._lock, self.path, self.holder = None, None, None
+
+
+def _is_lock(place: Path, lock: QLockFile) -> bool:
+    """Return True if a file is a lock file written by a program; other files must not be replaced, and reading a pipe
+    would block."""
+    return place.is_file() and not place.is_symlink() and bool(lock.getLockInfo()[0])
+
+
+def _lock_holder(lock: QLockFile, place: Path) -> LockHolder | None:
+    process, host, _program = lock.getLockInfo()
+    try:
+        since = datetime.fromtimestamp(place.stat().st_mtime)
+        who = place.owner()
+    except (OSError, KeyError, NotImplementedError):
+        since, who = datetime.now(), ""
+    return LockHolder(str(host), int(process), who, since)
+
+
+def moment(time: datetime) -> str:
+    """Format a time: "14:03" for today, "21 Nov 14:03" for other days."""
+    today = time.date() == datetime.now().date()
+    return f"{time:%H:%M}" if today else f"{time.day} {time:%b} {time:%H:%M}"
+
 
 VERSION = 1
 DISCARDED = "discarded"

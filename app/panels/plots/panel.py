@@ -15,22 +15,18 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
-from app.panels.plots.empty import EmptyPlots
-from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
-from app.panels.plots.menu import PlotActions, plot_menu
-from app.panels.plots.toolbar import PlotsBar
-from app.plotting.area import PlotArea
+from app.panels.plots.plot_area import EmptyPlots, PlotArea
+from app.panels.plots.plot_controls import PlotActions, PlotsBar, ask_export, fill_exports, plot_menu, write_plots
 from app.plotting.channels import plain_number_notes
 from app.plotting.column_work import BackgroundColumns
-from app.plotting.curves import Curve, columns, curves
+from app.plotting.curves import TIME, Curve, Plot, Sheet, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.loading import loading
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
-from app.plotting.sheets import TIME, Plot, Sheet
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from core.errors import KinetostatError

@@ -18,12 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.chain_members import assembly_of, elements_of_chain, row_and_field_of
-from app.document.joint_defaults import defaults_of
+from app.document.analyses import Diagnosis
+from app.document.implied import assembly_of, elements_of_chain, joint_defaults, row_and_field_of
 from app.document.link_lengths import LinkLength, resized
 from app.document.revision import exists
 from app.document.session import Ref, Session, State
-from app.document.validation import Diagnosis
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
@@ -32,10 +31,9 @@ from app.preferences.settings import Settings
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.rows_editor import RowsEditor
-from app.widgets.fields.titles import title_of, type_title
-from app.widgets.label import Label
-from app.widgets.laid_out import lay_out
-from app.widgets.note import Note
+from app.widgets.fields.shown_fields import field_title, type_title
+from app.widgets.form_layout import lay_out
+from app.widgets.label import Label, Note
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, with_unit
 from core.errors import KinetostatError
@@ -208,7 +206,7 @@ class PropertyEditor(QWidget):
         for editor in form.findChildren(FieldEditor):
             if not editor.isHidden() and (problem := editor.refused_text()):
                 editor.setFocus(Qt.FocusReason.OtherFocusReason)
-                return f"{title_of(editor.field, editor.owner)}: {problem}"
+                return f"{field_title(editor.field, editor.owner)}: {problem}"
         return ""
 
     _drawing = "model"
@@ -282,7 +280,7 @@ class PropertyEditor(QWidget):
             values=model.values(),
             findings=self._findings_by_path(ref),
             notes={"density": mass_text(model, element, self.settings)} if isinstance(element, Body) else {},
-            defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
+            defaults=joint_defaults(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
             promote=self._make_parameter if promotable else None,
             suggest=self._free_parameter_name if promotable else None,

@@ -10,18 +10,22 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
 
 from app.plain_text import as_tip
-from app.widgets.accessible import name_inputs
-from app.widgets.fields.applicability import ADVANCED, LENGTH, applies
 from app.widgets.fields.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEditor, FormulaVectorEditor
-from app.widgets.fields.length_editor import LengthEditor
-from app.widgets.fields.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
+from app.widgets.fields.number_editors import (
+    CoordinatesEditor,
+    LengthEditor,
+    NumberEditor,
+    RotationEditor,
+    Scrubber,
+    VectorEditor,
+)
+from app.widgets.fields.shown_fields import ADVANCED, LENGTH_FIELD, applies, columns_of, field_title
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
-from app.widgets.fields.titles import columns_of, title_of
-from app.widgets.label import Label
+from app.widgets.form_layout import tab_step, tab_stops
+from app.widgets.label import Label, name_inputs
 from app.widgets.section import Section
-from app.widgets.tab_order import step, stops
 from core.errors import KinetostatError
 from core.model import Body, Driver, Limit, Model, Setting
 from core.model.fields import (
@@ -54,9 +58,8 @@ Put = Callable[[str, Any, object], str]
 
 def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
     """Return the editor for a field of an element, by its kind."""
-    from app.widgets.fields.driver_editors import SourceEditor, TableOfTimes
+    from app.widgets.fields.driver_editors import ColumnEditor, RecordedSignalEditor, SourceEditor, TableOfTimes
     from app.widgets.fields.part_editors import PartEditor
-    from app.widgets.fields.recorded_signal_editors import ColumnEditor, RecordedSignalEditor
 
     match field.kind:
         case FormulaKind(states=False):
@@ -140,7 +143,7 @@ class ElementForm(QWidget):
             if field.name not in skip + rare:
                 self._add(field)
             if element is Body and field.name == "name":
-                self._add(LENGTH, LengthEditor)
+                self._add(LENGTH_FIELD, LengthEditor)
         if rare:
             self._collapse_rare_fields(rare)
 
@@ -148,9 +151,9 @@ class ElementForm(QWidget):
         """Move with Tab in reading order, including fields expanded since."""
         if self.parent_form() is not None:
             return super().focusNextPrevChild(forward)
-        if step(self, forward):
+        if tab_step(self, forward):
             return True
-        for _ in stops(self):
+        for _ in tab_stops(self):
             gone, focus = super().focusNextPrevChild(forward), self.window().focusWidget()
             if not gone or focus is None or not self.isAncestorOf(focus):
                 return gone
@@ -186,7 +189,7 @@ class ElementForm(QWidget):
         if editor.wide:
             self.grid.addWidget(editor, row, 0, 1, 2)
             return
-        label = Label(title_of(field, self.type), self)
+        label = Label(field_title(field, self.type), self)
         name_inputs(editor, label.text())
         label.setToolTip(as_tip(field.help))
         label.setBuddy(editor)
@@ -215,11 +218,11 @@ class ElementForm(QWidget):
         """Show an element of this type."""
         self.element, self.model = element, context.model
         context = context.inside(element)
-        for field in (*fields_of(self.type), LENGTH):
+        for field in (*fields_of(self.type), LENGTH_FIELD):
             editor = self.editors.get(field.name)
             if editor is None or editor.parent() is not self:
                 continue
-            derived = field is LENGTH
+            derived = field is LENGTH_FIELD
             shown = applies(element, field, context.model)
             editor.setVisible(shown)
             label = self.labels.get(field.name)
@@ -232,7 +235,7 @@ class ElementForm(QWidget):
                 editor.show_findings(context.findings.get(editor.path, ()), context.notes.get(editor.path, ""))
             unit = editor.unit().replace("/", f"{JOINED}/{JOINED}")
             if label is not None:
-                title = title_of(field, self.type)
+                title = field_title(field, self.type)
                 label.setText(f"{title} ({unit})" if unit else title)
 
         if self.rarely is not None:

@@ -13,7 +13,7 @@ from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
-from app.widgets.fields.titles import title_of, type_title
+from app.widgets.fields.shown_fields import field_title, type_title
 from app.widgets.quantities.quantity_text import Measure, number, value_in, with_unit
 from app.widgets.section import Section
 from core.errors import KinetostatError
@@ -90,7 +90,7 @@ class PartEditor(FieldEditor):
         self._shown: tuple[Element, Context] | None = None
         self.form: ElementForm | None = None
         opened = field.kind.element is not Pose or field.name == "pose"
-        self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}", opened=opened)
+        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}", opened=opened)
         self.section.arrow.setToolTip(as_tip(field.help))
         self.section.folded.connect(lambda _on: self._refresh())
         self.column.addWidget(self.section)
@@ -149,7 +149,7 @@ class PartsEditor(FieldEditor):
         self.value: tuple[Any, ...] = ()
         self._shown: tuple[Element, Context] | None = None
         self.items: list[tuple[type, Section]] = []
-        self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
+        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(as_tip(field.help))
         self.column.addWidget(self.section)
 
@@ -184,7 +184,7 @@ class PartsEditor(FieldEditor):
         self.value = value
         self._shown = (owner, context)
         self.section.set_title(
-            f"{title_of(self.field, self.owner)} ({len(value)})" if value else title_of(self.field, self.owner)
+            f"{field_title(self.field, self.owner)} ({len(value)})" if value else field_title(self.field, self.owner)
         )
         self.section.summarize("" if value else "none")
         if self.section.content is None:

@@ -12,8 +12,8 @@ from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.element_form import ElementForm
 from app.widgets.fields.field_editor import Context, FieldEditor
+from app.widgets.fields.shown_fields import coordinate_titles
 from app.widgets.fields.table_editor import TableEditor
-from app.widgets.fields.titles import coordinate_titles
 from app.widgets.section import Section
 from core.model import DHRow
 

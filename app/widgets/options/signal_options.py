@@ -7,8 +7,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCompleter, QLineEdit, QMenu
 
-from app.widgets.options.option_editor import OptionEditor
-from app.widgets.tool_button import tool_button
+from app.widgets.options.number_options import OptionEditor
+from app.widgets.panel_parts import tool_button
 from core.functions.options import Signals, SignalValues
 
 DELIMITERS = " ,=+-*/^("

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.document.shown_pose import Moment, Shown
+from app.document.revision import Moment, Shown
 
 EDITED = np.array([0.1, 0.2])
 RUN = Moment(np.array([1.0, 2.0]), {"m": 5.0}, {"spring.x": 0.3})

@@ -13,7 +13,7 @@ import pytest
 from app.document.kept import recovery_copies
 from app.document.kept.companion import Kept
 from app.document.kept.recovery_copies import Leftover, Origin
-from app.plotting.sheets import Plot
+from app.plotting.curves import Plot
 from core.model.edits import edits
 from resources import examples
 from tests.walks import slow
