@@ -26,7 +26,7 @@ from app.preferences.theme import Theme
 from app.viewport.annotations import Annotations
 from app.viewport.frame_sets import FrameSets
 from app.viewport.gestures import Gestures, Pointer, Tool
-from app.viewport.handles import HandleChoice, LinkEnds
+from app.viewport.handle_choice import HandleChoice, LinkEnds
 from app.viewport.map_layer import MapLayer, MapLegend
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.overlay import Overlay

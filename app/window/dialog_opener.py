@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton, QTreeWidge
 
 from app.background.signals import Lifetime
 from app.commands import table
-from app.panels.tree.nodes import Node
+from app.panels.tree.tree_nodes import Node
 from app.playback.timeline import Timeline
 from app.tours import TOURS
 from app.viewport.viewport import Viewport

@@ -13,7 +13,7 @@ import pytest
 from app.cli.machine import quantity
 from app.cli.main import COMMANDS, HELP_EXAMPLES, cli, group
 from core.functions import FUNCTIONS
-from resources import HELP_EXAMPLES as FOLDER
+from resources import EXAMPLES as FOLDER
 
 PENDULUM = str(FOLDER / "pendulum.kst")
 

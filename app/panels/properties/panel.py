@@ -28,9 +28,10 @@ from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.fields.element_form import ElementForm, replaced
+from app.widgets.fields.element_form import ElementForm
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
-from app.widgets.fields.rows_editor import RowsEditor
+from app.widgets.fields.fields_form import replaced
+from app.widgets.fields.part_editors import RowsEditor
 from app.widgets.fields.shown_fields import field_title, type_title
 from app.widgets.form_layout import lay_out
 from app.widgets.label import Label, Note

@@ -30,7 +30,7 @@ from app.commands import element_edits
 from app.document.analyses import Diagnosis
 from app.document.implied import assembly_of
 from app.document.session import Ref, Session, State
-from app.panels.tree.nodes import Node, nodes
+from app.panels.tree.tree_nodes import Node, nodes
 from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView, fill_add_menu, offer_ground, row_menu
 from app.plain_text import as_tip
 from app.preferences.display_units import in_preferred_angles

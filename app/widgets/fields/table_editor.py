@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.plain_text import as_tip
 from app.preferences.icons import icon
-from app.widgets.fields.element_form import replaced
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
+from app.widgets.fields.fields_form import replaced
 from app.widgets.fields.shown_fields import columns_of, coordinate_titles, field_title
 from app.widgets.label import SEVERITY_MARKS, fitting_number_text, severity_color
 from app.widgets.plain_keys import PlainKeys

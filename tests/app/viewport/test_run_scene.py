@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
-from app.panels.tree.nodes import Node
+from app.panels.tree.tree_nodes import Node
 from app.panels.tree.tree_rows import row_menu
 from app.plotting.channels import likely
 from core.files import loads
