@@ -29,7 +29,8 @@ from app.commands.element_edits import (
 from app.document.connection_draft import free_pose_for_assembly
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.opening import Messages, every_pattern, offer_trust
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.preferences.element_icons import joint_icon
 from app.tools.connect import arm
 from app.widgets.fields.field_dialogs import remove

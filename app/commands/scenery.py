@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.commands.command import Command, Run
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.viewport.ellipsoids import FIRST
 from app.viewport.run_scene import VALUES, kinds_of
 from core.analysis.tool_frame import tool_frame

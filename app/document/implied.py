@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from core.constraints.joint_modes import RESTITUTION
 from core.errors import KinetostatError
 from core.model import DHChain, DHRow, Joint, Model, SubAssembly
@@ -74,7 +74,7 @@ def _is_unbounded(limit: object) -> bool:
 
 
 def _derived_stiffness(session: Session) -> dict[tuple[str, int], float]:
-    from core.simulation.stop_stiffness import derived_stiffness
+    from core.simulation.equations.joint_contact_rows import derived_stiffness
 
     if session.mech.nv > MOST_SPEEDS:
         return {}

@@ -20,7 +20,8 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.signals import Lifetime, Signal
 from app.document.provenance import options_for_repeat, same
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
 from core.functions.called_apart import called

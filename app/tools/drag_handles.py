@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.document.link_lengths import LinkEnd, LinkLength, Trial, resized
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
 from core.analysis.inverse_kinematics import at_limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.tools.drag_handles import drag_end, drag_handle, drag_map_plane
 from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit

@@ -15,11 +15,11 @@ from PySide6.QtCore import QTimer
 from app.background.signals import Lifetime
 from app.document.hand_freedom import HandFreedom, held_by, joint_of
 from app.document.link_lengths import LinkEnd, has_length
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from core.model.edits.lengths import LinkPoint, is_locked, link_points
 
 if TYPE_CHECKING:
-    from app.document.session import Ref
+    from app.document.revision import Ref
     from app.viewport.gestures import Pointer
     from app.viewport.stage import Stage
     from core.model import Joint, Model

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QToolButton, QWi
 
 from app.background.signals import Lifetime, Signal
 from app.document import provenance
-from app.document.session import State
+from app.document.revision import State
 from app.preferences.icons import icon
 from app.viewport.gestures import Pointer
 from app.widgets.label import Label, Note

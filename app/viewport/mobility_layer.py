@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime, Signal
 from app.background.worker import Worker
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from app.widgets.label import Label
 from core.analysis.mobility_marks import Diagnosis, Kind, Mark, MobilityMarks, tool_of_arm
 from core.later import dataclass
@@ -226,7 +226,10 @@ def legend_lines(diagnosis: Diagnosis) -> Iterator[LegendLine]:
         if diagnosis.problem:
             yield LegendLine(diagnosis.problem, "conflict", _refs_of_marks(diagnosis.marks))
         return
-    of = lambda *kinds: tuple(m for m in diagnosis.marks if m.kind in kinds and m.chief)  # noqa: E731
+
+    def of(*kinds: str) -> tuple[Mark, ...]:
+        return tuple(mark for mark in diagnosis.marks if mark.kind in kinds and mark.chief)
+
     free = of("free", "idle", *(("singular",) if found.singular else ()))
     idle = f", {_count_text(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
     yield LegendLine(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from PySide6.QtGui import QImage
 
 from app.document.kept.run_keeper import RunKeeper
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.plotting.curves import Plot
 from app.plotting.headless import write_motion
 from app.runs.films import Films

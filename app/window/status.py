@@ -16,7 +16,8 @@ from app.background.jobs import Job, Jobs
 from app.background.signals import Lifetime
 from app.dialogs.messages import MessageCard
 from app.document.analyses import mobility_of_session
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings

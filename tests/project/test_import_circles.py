@@ -21,7 +21,7 @@ CLOSED_BY = {
 KNOTS = {
     "core.files.formats": (4, "a file may hold the machines of other files, of any format"),
     "core.model.model": (5, "a model may hold other models"),
-    "core.simulation.run.run": (4, "a run saves and loads itself, as tables, too"),
+    "core.simulation.run.run": (3, "a run saves and loads itself"),
 }
 """A file of each circle that there is with imports for types included: how many files it has, and why it is."""
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.signals import Lifetime
-from app.document.session import State
+from app.document.revision import State
 from app.panels.derivation.derivation_scene import DerivationScene
 from app.plain_text import as_tip
 from app.widgets.label import Label

@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Job, Jobs, process_job
 from app.background.signals import Lifetime
 from app.background.slices import slices
+from app.document.revision import State
 from app.document.run_tree import Record
-from app.document.session import Session, State
+from app.document.session import Session
 from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
 from app.panels.identification.shown_results import EstimateTable

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QPu
 
 from app.background.jobs import Jobs, process_job
 from app.background.signals import Lifetime
-from app.document.revision import Ref, exists, successor
-from app.document.session import Session, State
+from app.document.revision import Ref, State, exists, successor
+from app.document.session import Session
 from app.panels.operating_point import point_table
 from app.panels.operating_point.point_table import RowTable
 from app.plain_text import as_tip
@@ -259,7 +259,7 @@ class OperatingPointPanel(QWidget):
     def _reset_result(self) -> None:
         """Discard the result after a change of rows or machine."""
         self._names = ()
-        self.name.setCompleter(None)  # type: ignore[arg-type]
+        self.name.setCompleter(None)
         self._show_examples()
         self._drop_result()
         if not self._session.mech.nv:

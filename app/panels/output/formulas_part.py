@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.signals import Lifetime
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.formulas.cells import FOLDED
 from app.formulas.formula_view import FormulasView, Spot
 from app.panels.output.parts import CardPlace, card_of

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVB
 from app.background.jobs import Jobs
 from app.background.signals import Lifetime
 from app.background.slices import slices
-from app.document.session import Session, State, Step
+from app.document.revision import State, Step
+from app.document.session import Session
 from app.panels.plots.plot_area import EmptyPlots, PlotArea
 from app.panels.plots.plot_controls import PlotActions, PlotsBar, ask_export, fill_exports, plot_menu, write_plots
 from app.plotting.channels import plain_number_notes
@@ -135,7 +136,7 @@ class PlotsPanel(QWidget):
         for chart in sorted(self.charts, key=lambda chart: chart.plot not in sheet.plots)[len(sheet.plots) :]:
             self.charts.remove(chart)
             chart.hide()
-            chart.setParent(None)  # type: ignore[call-overload]
+            chart.setParent(None)
             chart.deleteLater()
         if len(self.charts) < len(sheet.plots):
             while len(self.charts) < len(sheet.plots):

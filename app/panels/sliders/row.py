@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QKeyEvent, QMouseEvent, QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
@@ -211,7 +212,10 @@ class _Slider(_HoverReporter, PassingWheel, QSlider):
         """Move the knob to the pointer and start dragging."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
-        part = lambda which: self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)  # noqa: E731
+
+        def part(which: QStyle.SubControl) -> QRect:
+            return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)
+
         knob, groove = part(QStyle.SubControl.SC_SliderHandle), part(QStyle.SubControl.SC_SliderGroove)
         if event.button() == Qt.MouseButton.LeftButton and not knob.contains(event.position().toPoint()):
             x, room = round(event.position().x()) - groove.x() - knob.width() // 2, groove.width() - knob.width()

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Jobs
 from app.background.signals import Lifetime
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.panels.studies.asked_page import StudySettingsPage
 from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
 from app.panels.studies.study_views import PictureView, RowTable

@@ -29,7 +29,8 @@ from PySide6.QtWidgets import (
 from app.commands import element_edits
 from app.document.analyses import Diagnosis
 from app.document.implied import assembly_of
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.panels.tree.tree_nodes import Node, nodes
 from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView, fill_add_menu, offer_ground, row_menu
 from app.plain_text import as_tip
@@ -238,7 +239,7 @@ class ModelTree(QWidget):
             return
         self._updating = True
         if item is None or (ref is None and not self.view.hasFocus()):
-            self.view.setCurrentItem(None)  # type: ignore[arg-type]
+            self.view.setCurrentItem(None)
             self.view.clearSelection()
         else:
             self.view.setCurrentItem(item)

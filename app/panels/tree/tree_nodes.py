@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from app.document.implied import elements_of_assembly, elements_of_chain
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.preferences.element_icons import collection_icon, icon_of
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in
 from core.later import dataclass

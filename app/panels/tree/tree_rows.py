@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import element_edits, table
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.panels.tree.tree_nodes import Node
 from app.plotting.dragged_channels import CHANNELS, dragged
 from app.preferences.element_icons import joint_icon
