@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.document.analyses import make_isostatic, proposed
+from app.document.analyses import isostatic_proposal, make_isostatic
 from app.document.joining import CLOSE, closed, open_joints
 from core.errors import KinetostatError
 
@@ -110,7 +110,7 @@ COMMANDS = (
         "",
         "loop",
         section="pose",
-        when=lambda w: proposed(w.session) is not None,
+        when=lambda w: isostatic_proposal(w.session) is not None,
         help="Replace joints as the findings propose, so that no constraint is redundant and the motion "
         "stays the same.",
     ),

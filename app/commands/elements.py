@@ -28,7 +28,7 @@ from app.commands.element_edits import (
 )
 from app.document.connection_draft import free_pose_for_assembly
 from app.document.connection_kinds import CONNECTIONS, Connection
-from app.document.opening import Messages, every_pattern, offer_trust
+from app.document.opening import MessagePlace, every_pattern, offer_trust
 from app.document.revision import Ref
 from app.document.session import Session
 from app.preferences.element_icons import joint_icon
@@ -339,7 +339,7 @@ def add_assembly(bench: Workbench) -> None:
         bring_assembly(bench.session, path, bench)
 
 
-def bring_assembly(session: Session, path: str, messages: Messages | None = None) -> bool:
+def bring_assembly(session: Session, path: str, messages: MessagePlace | None = None) -> bool:
     """Add the machine of a file as a sub-assembly to the selected body or frame, or to the ground; the message card
     offers to trust a file that wants to run code."""
 

@@ -30,7 +30,7 @@ from app.plain_text import as_title
 from app.preferences.icons import icon
 from app.runs.films import Filmed, FilmSettings, film_subject
 from app.widgets.label import Label, Note
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar
 from core.errors import KinetostatError
 from viz.film.encoders import FORMATS
 from viz.film.film import frame_times

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.commands import table
 from app.dialogs.matching import normalised_search_text
-from app.panels.panel import panels
+from app.panels import panels
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.widgets.fields.shown_fields import field_title, type_title
 from core.functions import FUNCTIONS, Function

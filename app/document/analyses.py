@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.background.jobs import Jobs
-from app.background.worker import Worker
+from app.background.jobs import Jobs, Worker
 from app.document.session import Session
 from core.constraints.mobility.findings import examined
 from core.constraints.mobility.mobility import Mobility
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from core.model import Model
 
 
-PAUSE_MS = 350
+MOBILITY_PAUSE_MS = 350
 """Pause in ms after an edit before the machine is analysed."""
-LOOK_EVERY = 40
+MOBILITY_LOOK_MS = 40
 """Milliseconds between two checks of the thread."""
 
 _known: weakref.WeakKeyDictionary[Session, ModelMobility] = weakref.WeakKeyDictionary()
@@ -84,9 +83,9 @@ class ModelMobility(QObject):
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
         self._message = ""
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=MOBILITY_PAUSE_MS)
         self._pause.timeout.connect(self._begin_analysis)
-        self._look = QTimer(self, interval=LOOK_EVERY)
+        self._look = QTimer(self, interval=MOBILITY_LOOK_MS)
         self._look.timeout.connect(self._check_thread)
         session.changed.connect(self._changed)
         self._pause.start()
@@ -150,7 +149,7 @@ def mobility_of_session(session: Session) -> ModelMobility:
     return found
 
 
-def proposed(session: Session) -> Mobility | None:
+def isostatic_proposal(session: Session) -> Mobility | None:
     """Return the mobility of the open model if it includes a proposal to make it isostatic; else None."""
     found = mobility_of_session(session).of(session.model)
     return found if found is not None and found.proposal else None
@@ -158,7 +157,7 @@ def proposed(session: Session) -> Mobility | None:
 
 def make_isostatic(session: Session, jobs: Jobs) -> None:
     """Apply the proposal after a check that the changed machine moves as before and has no redundant constraints."""
-    found, model = proposed(session), session.model
+    found, model = isostatic_proposal(session), session.model
     if found is None:
         session.message.emit("hint", "This machine has no redundant constraints, as far as it has been analysed.")
         return

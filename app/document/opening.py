@@ -162,14 +162,14 @@ TRUST_QUESTION = (
 )
 
 
-class Messages(Protocol):
+class MessagePlace(Protocol):
     """The place where messages are shown to the user."""
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
         """Show a message; `choices` maps button titles to callbacks."""
 
 
-def offer_trust(messages: Messages, error: BaseException, then: Callable[[Trusted], object]) -> bool:
+def offer_trust(messages: MessagePlace, error: BaseException, then: Callable[[Trusted], object]) -> bool:
     """Report that a file was refused, with a button to trust it; returns False if the error is of another kind."""
     if not isinstance(error, CodeRefused) or error.allow is None:
         return False

@@ -53,7 +53,7 @@ class State:
     """Another action that was done when this state was entered."""
 
 
-def exists(model: Model, ref: Ref | None) -> bool:
+def is_present(model: Model, ref: Ref | None) -> bool:
     """Return True if a model has this element, in its own lists or in those of its chains and sub-assemblies."""
     if ref is None or ref.collection == "world":
         return ref is not None
@@ -63,7 +63,7 @@ def exists(model: Model, ref: Ref | None) -> bool:
 def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
     """Return an element's reference after an edit or its undoing, under its new name if it was renamed; None if it is
     gone."""
-    if exists(new, ref):
+    if is_present(new, ref):
         return ref
     for before, after in ((old, new), (old.expanded, new.expanded)):
         was, now = getattr(before, ref.collection, ()), getattr(after, ref.collection, ())
@@ -82,7 +82,7 @@ def renamed_joints(old: Model, new: Model) -> dict[str, str]:
     return {a.name: b.name for a, b in zip(before, after, strict=True) if a.name != b.name and a.kind == b.kind}
 
 
-def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+def posed_coordinates(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     """Return the reference configuration (nq,) with some coordinates, by name, replaced."""
     q = np.array(mech.rest(), dtype=float)
     for i, name in enumerate(mech.q_names):
@@ -90,9 +90,9 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     return q
 
 
-def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+def closed_coordinates(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     """Return the position (nq,) nearest to a pose in which all constraints hold."""
-    q = posed(mech, pose)
+    q = posed_coordinates(mech, pose)
     return np.asarray(mech.move(q, {})) if pose and mech.constrained else q
 
 
@@ -100,7 +100,7 @@ def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, floa
     """Return a saved pose adapted to this machine, which may have changed since, with its loops closed; else the
     reference configuration."""
     try:
-        q = closed(mech, pose)
+        q = closed_coordinates(mech, pose)
         return pose_of(mech, np.asarray(mech.move(q, {})) if mech.nq != mech.nv else q)  # quaternions of unit length
     except KinetostatError:
         return MappingProxyType({})
@@ -112,7 +112,7 @@ def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
     return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
 
 
-def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
+def carried_state(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
     """Return the new state, of machine `mech`, with a pose in which the bodies are where pose `q` of the old state has
     them."""
     if new.model is old.model:
@@ -120,7 +120,7 @@ def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism
     from core.constraints.carried_pose import carried_pose, has_same_tree
 
     if has_same_tree(before.compiled, mech.compiled):
-        return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
+        return replace(new, pose=pose_of(mech, closed_coordinates(mech, new.pose)))
     q = carried_pose(before.compiled, q, mech.compiled, renamed_joints(old.model, new.model))
     return replace(new, pose=pose_of(mech, q))
 
@@ -198,7 +198,7 @@ _NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class PoseMoment:
     """A pose shown instead of the edited one, with the values that belong to it."""
 
     q: Array
@@ -212,16 +212,16 @@ class Moment:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownPose:
     """The pose and values shown now. Immutable: each method returns a new object."""
 
     edited: Array
     """The committed pose (nq,)."""
     values: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """Values of the independent parameters as committed."""
-    run: Moment | None = None
+    run: PoseMoment | None = None
     """The moment of the run that is shown."""
-    preview: Moment | None = None
+    preview: PoseMoment | None = None
     """The preview of a drag or a slider before it is committed."""
 
     @property
@@ -252,18 +252,18 @@ class Shown:
         """Description of the moment of the run that is shown; "" if no run is shown."""
         return "" if self.run is None or self.preview is not None else self.run.words
 
-    def previewed(self, q: Array | None = None, p: Mapping[str, float] = _NOTHING) -> Shown:
+    def previewed(self, q: Array | None = None, p: Mapping[str, float] = _NOTHING) -> ShownPose:
         """Return a copy with a previewed pose (None: unchanged) and previewed parameters, which start from the edited
         pose."""
         if q is None:
             q = self.edited if self.preview is None else self.preview.q
         tried = self.preview.p if self.preview is not None else _NOTHING
-        return replace(self, preview=Moment(np.array(q, dtype=float), {**tried, **p}))
+        return replace(self, preview=PoseMoment(np.array(q, dtype=float), {**tried, **p}))
 
-    def following(self, run: Moment | None) -> Shown:
+    def following(self, run: PoseMoment | None) -> ShownPose:
         """Return a copy with another moment of a run beneath the preview; None: the edited pose."""
         return replace(self, run=run)
 
-    def settled(self) -> Shown:
+    def settled(self) -> ShownPose:
         """Return a copy without a preview."""
         return self if self.preview is None else replace(self, preview=None)

@@ -92,7 +92,7 @@ FAINT = 0.45
 NOTHING: Array = np.zeros(0)
 
 
-def columns(units: Iterable[str]) -> int:
+def axis_count(units: Iterable[str]) -> int:
     """Return the number of y axes that take up width; lanes next to curves have no numbers and need none."""
     return max(1, len({*units} - {LANES}))
 

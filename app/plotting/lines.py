@@ -112,7 +112,7 @@ LEAST = 6.0
 """Width below which no text is written into a bar, and margin between text and bar ends, pixels."""
 
 
-def stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
+def constant_stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
     """Yield (state, first sample, last sample) of each interval in which the state stays the same; it ends where the
     next begins."""
     if not len(codes):
@@ -146,7 +146,7 @@ class _LaneBars(pg.GraphicsObject):
         view = self.viewRect()
         pixel = 1.0 / max(abs(to_screen.m11()), 1e-300)
         reached = -np.inf
-        for code, begin, end in stretches(lane.numbers):
+        for code, begin, end in constant_stretches(lane.numbers):
             left, right = float(lane.across[begin]), float(lane.across[end])
             if right < view.left() or left > view.right() or right < reached + 0.5 * pixel:
                 continue

@@ -162,7 +162,7 @@ def _is_increasing(numbers: Array) -> bool:
     return all(bool((step > 0.0).all()) for step in steps)
 
 
-def moment(run: Run) -> Run:
+def first_sample(run: Run) -> Run:
     """Return the run's first sample only, enough to check which formulas are valid, however long the run is."""
     return part(run, slice(0, 1))
 
@@ -175,7 +175,7 @@ class Column(NamedTuple):
     rows: Array
 
 
-class Shown(NamedTuple):
+class ShownNumbers(NamedTuple):
     """Numbers of a curve in display units; `levels` of y for a long curve with increasing x."""
 
     x: Array
@@ -183,7 +183,7 @@ class Shown(NamedTuple):
     levels: Levels | None
 
 
-class Pair(NamedTuple):
+class CurveColumns(NamedTuple):
     """Data of a curve: two columns of a run; for a long one also in display units, with SI units per display unit of x
     and y in `factors`."""
 
@@ -191,7 +191,7 @@ class Pair(NamedTuple):
     x: Column
     y: Column
     factors: Factors = (1.0, 1.0)
-    shown: Shown | None = None
+    shown: ShownNumbers | None = None
 
 
 class BackgroundDesk(Protocol):
@@ -210,14 +210,14 @@ class Series:
     def __init__(self, desk: BackgroundDesk | None = None) -> None:
         self._desk = desk
         self._columns: dict[tuple[int, str], Column] = {}
-        self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
+        self._pairs: dict[tuple[int, str, str], tuple[Run, CurveColumns | None]] = {}
         self._problems: dict[tuple[int, str, str], Exception] = {}
         self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingRows]] = {}
         self._levels: dict[tuple[int, str], tuple[Run, float, Levels]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
         self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
-    def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[Pair | None, bool]:
+    def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[CurveColumns | None, bool]:
         """Return the data of one channel of a record against another, None if unavailable (yet), and whether newer data
         will follow."""
         run, key = record.run, (record.id, x, y)
@@ -232,13 +232,13 @@ class Series:
         self._desk.want(key, lambda: self._compute_pair(run, key, factors))
         return found, True
 
-    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
+    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> CurveColumns | None:
         """Compute a pair, in any thread."""
         number, x, y = key
         of, pair = self._pairs.get(key, (None, None))
         if of is not run or (pair is not None and pair.factors != factors):  # not wanted twice
             try:
-                pair = Pair(run, self._column(run, (number, x)), self._column(run, (number, y)), factors)
+                pair = CurveColumns(run, self._column(run, (number, x)), self._column(run, (number, y)), factors)
                 if len(run.time) > LONG_COLUMN:
                     pair = pair._replace(shown=self.shown(number, pair, x, y, factors))
             except (KinetostatError, KeyError, ValueError) as error:
@@ -247,7 +247,7 @@ class Series:
             self._pairs[key] = run, pair
         return pair
 
-    def void(self, record: Record, pair: Pair, x: str, y: str) -> str:
+    def void(self, record: Record, pair: CurveColumns, x: str, y: str) -> str:
         """Return why a curve has no point to draw, namely a column without a finite number; '' if both have some."""
         for name, rows in ((y, pair.y.rows), (x, pair.x.rows)):
             if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
@@ -288,19 +288,19 @@ class Series:
             before = self._measures[key] = mech, measure(record.run, name)
         return before[1]
 
-    def shown(self, number: int, pair: Pair, x: str, y: str, factors: Factors) -> Shown:
+    def shown(self, number: int, pair: CurveColumns, x: str, y: str, factors: Factors) -> ShownNumbers:
         """Return the numbers of a pair divided by the given factors; the same arrays while nothing changes."""
         across, up = (
             self._scaled_column((number, x), pair.x, factors[0]),
             self._scaled_column((number, y), pair.y, factors[1]),
         )
         if len(up) <= LONG_COLUMN or not (x in TIMES or _is_increasing(across)):
-            return Shown(across, up, None)
+            return ShownNumbers(across, up, None)
         run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
         known = run is not None and factor == factors[1] and is_extension_of(pair.run, run)
         levels = (levels if known else Levels()).grown(up)
         self._levels[number, y] = pair.run, factors[1], levels
-        return Shown(across, up, levels)
+        return ShownNumbers(across, up, levels)
 
     def _scaled_column(self, key: tuple[int, str], values: Column, factor: float) -> Array:
         """Return a column (n,) divided by a factor."""

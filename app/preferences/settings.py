@@ -1,9 +1,12 @@
-"""The user's preferences (units, theme, view, recent files), and the folders for persistent data with the message if
-one of them is not writable."""
+"""The user's preferences: units (also for angles in messages of the kernel, which writes radians), theme, view, recent
+files; and the folders for persistent data, with the message if one of them is not writable."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +19,7 @@ from app.background.signals import Signal
 from core.errors import listed
 
 if TYPE_CHECKING:
+    from core.model import Finding
     from core.model.units.units import Display
 
 
@@ -140,8 +144,6 @@ class Settings:
 
     def in_display_units(self, text: str) -> str:
         """Return a text of the kernel with its angles in the preferred unit."""
-        from app.preferences.display_units import in_preferred_angles
-
         return in_preferred_angles(text, self.degrees)
 
     # ----------------------------------------------------------------------------- look and view
@@ -228,3 +230,29 @@ def unwritable_folders_message(kept: Mapping[str, Path]) -> str:
         f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
         "save what you need yourself, or make your home folder writable."
     )
+
+
+_IN_DISPLAY_UNITS = re.compile(
+    r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
+    r"(?P<both> \([^()]*°[^()]*\))?(?![\w·/])"
+)
+"""Pattern of a number in radians, such as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
+
+
+def in_preferred_angles(text: str, degrees: bool) -> str:
+    """Return the text with its angles in degrees, or in radians only."""
+
+    def said(found: re.Match[str]) -> str:
+        rate = found["rate"] or ""
+        if not degrees:
+            return f"{found['radians']} rad{rate}"
+        value = math.degrees(float(found["radians"].replace("\N{MINUS SIGN}", "-")))
+        return f"{value:.4g}°{rate}"
+
+    return _IN_DISPLAY_UNITS.sub(said, text)
+
+
+def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:
+    """Return the finding with its angles in degrees, or in radians only."""
+    text, remedy = (in_preferred_angles(each, degrees) for each in (finding.text, finding.remedy))
+    return finding if text == finding.text else dataclasses.replace(finding, text=text, remedy=remedy)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 GHOST = "connect"
-HELP = {
+OUTCOME_HELP = {
     "assemble": "Bring the second point onto the first; grounded bodies stay in place.",
     "here": "One joint at the first point; nothing moves.",
     "apart": "Leave both points where they are; the open joint is marked, and the next movement closes it.",
@@ -45,7 +45,7 @@ class JoiningBar:
         self._outcomes: dict[QAction, Outcome] = {}
         for outcome in self.found:
             action = self.menu.addAction(self._outcome_title(outcome, gap), self._outcome_taker(outcome))
-            action.setToolTip(as_tip(HELP[outcome.id]))
+            action.setToolTip(as_tip(OUTCOME_HELP[outcome.id]))
             action.setEnabled(not outcome.open)
             self._outcomes[action] = outcome
         self.menu.hovered.connect(self._show_outcome)
@@ -105,7 +105,7 @@ RING_RADIUS = 0.42
 """Radius of a ring relative to half the axis length."""
 ARROWHEAD = 0.16
 """Size of an arrowhead relative to half the axis length."""
-PIECES = 24
+CIRCLE_PIECES = 24
 
 
 def joint_lines(kind: str, place: Array, axis: Array, half: float, word: str = "") -> tuple[Line, ...]:
@@ -142,5 +142,5 @@ def _sketch_paths(kind: str, axis: Array, u: Array, v: Array) -> Iterator[tuple[
 
 def _circle(u: Array, v: Array) -> Array:
     """Return a circle (n, 3) in the plane of u and v."""
-    turn = np.linspace(0.0, 2.0 * np.pi, PIECES + 1)[:, None]
+    turn = np.linspace(0.0, 2.0 * np.pi, CIRCLE_PIECES + 1)[:, None]
     return RING_RADIUS * (np.cos(turn) * u + np.sin(turn) * v)

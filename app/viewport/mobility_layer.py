@@ -18,8 +18,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from app.background.jobs import Worker
 from app.background.signals import Lifetime, Signal
-from app.background.worker import Worker
 from app.document.revision import Ref, State
 from app.widgets.label import Label
 from core.analysis.mobility_marks import Diagnosis, Kind, Mark, MobilityMarks, tool_of_arm

@@ -174,7 +174,7 @@ class VaryTable(QTableWidget):
 
 
 MOST_ROWS = 1000
-DIGITS = 8
+CELL_DIGITS = 8
 _DECIMAL_COMMA = re.compile(r"^[-+]?\d+,\d+([eE][-+]?\d+)?$")
 
 
@@ -240,7 +240,7 @@ class NumberTable(QTableWidget):
         for at, row in enumerate(rows):
             for column, value in enumerate(row):
                 measure = self._columns[column].measure
-                text = value if isinstance(value, str) else number(float(value), measure, self._written, DIGITS)
+                text = value if isinstance(value, str) else number(float(value), measure, self._written, CELL_DIGITS)
                 self.setItem(at, column, QTableWidgetItem(text))
         self._quiet = False
 

@@ -241,7 +241,7 @@ def start(file: str, arguments: list[str]) -> int:
 
 def begin_services(window: Window) -> None:
     """Start the services that are not needed before the first machine is visible."""
-    from app.panels.properties.prebuilt_forms import prepare_forms
+    from app.panels.properties.panel import prepare_forms
     from app.preferences.settings import data_folders, unwritable_folders_message
 
     freeze_existing_objects()

@@ -22,7 +22,7 @@ from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import ElidedLabel, Label
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar
 from app.window.notices import Notices
 from core.model import WORDS
 

@@ -43,7 +43,9 @@ class LockHolder(NamedTuple):
     @property
     def words(self) -> str:
         """Description, e.g. "at LAB-3 by anna since 10:12"."""
-        return f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {moment(self.since)}"
+        return (
+            f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {time_text(self.since)}"
+        )
 
 
 class LockHint:
@@ -103,7 +105,7 @@ def _lock_holder(lock: QLockFile, place: Path) -> LockHolder | None:
     return LockHolder(str(host), int(process), who, since)
 
 
-def moment(time: datetime) -> str:
+def time_text(time: datetime) -> str:
     """Format a time: "14:03" for today, "21 Nov 14:03" for other days."""
     today = time.date() == datetime.now().date()
     return f"{time:%H:%M}" if today else f"{time.day} {time:%b} {time:%H:%M}"
@@ -148,16 +150,16 @@ class Leftover:
         """Description, e.g. "four_bar, 14:03, 6 edits, 2 runs"."""
         origin = self.origin
         name = Path(origin.path or origin.source).stem or origin.title or "untitled"
-        parts = [name, *when(origin.time)]
+        parts = [name, *time_texts(origin.time)]
         parts += [counted(origin.edits, "edit")] if origin.edits else []
         parts += [counted(len(self.kept.runs), "run")] if self.kept.runs else []
         return ", ".join(parts)
 
 
-def when(time: float) -> tuple[str, ...]:
+def time_texts(time: float) -> tuple[str, ...]:
     """Return a time formatted for display, as a tuple of one text; () for a time out of range."""
     try:
-        return (moment(datetime.fromtimestamp(time)),)
+        return (time_text(datetime.fromtimestamp(time)),)
     except (OverflowError, ValueError, OSError):
         return ()
 
@@ -184,7 +186,7 @@ def lock_of(copy: Path) -> QLockFile:
     return lock
 
 
-def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
+def write_copy(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
     """Write a copy: the document, then the description of its origin. Raises FileError."""
     write_whole(copy, text.encode())
     content = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
@@ -235,7 +237,7 @@ def _is_writer_alive(copy: Path) -> bool:
 # ------------------------------------------------------------------------------------------ taking away
 
 
-def remove(copy: Path) -> None:
+def remove_copy(copy: Path) -> None:
     """Delete a copy and all its files."""
     for suffix in _FILES:
         place = copy.with_suffix(suffix)
@@ -250,13 +252,13 @@ def remove_document(copy: Path) -> None:
             copy.with_suffix(suffix).unlink()
 
 
-def discard(left: Leftover) -> Leftover:
+def discard_copy(left: Leftover) -> Leftover:
     """Move a leftover to a folder where it is no longer offered but can still be restored. Raises OSError."""
     return _moved_leftover(left, left.copy.parent / DISCARDED)
 
 
-def bring_back(left: Leftover) -> Leftover:
-    """Undo `discard`. Raises OSError."""
+def restore_discarded(left: Leftover) -> Leftover:
+    """Undo `discard_copy`. Raises OSError."""
     return _moved_leftover(left, left.copy.parent.parent)
 
 
@@ -266,18 +268,18 @@ def _moved_leftover(left: Leftover, folder: Path) -> Leftover:
         place = left.copy.with_suffix(suffix)
         if place.exists():
             os.replace(place, folder / place.name)
-            os.utime(folder / place.name)  # `purge` counts from now
+            os.utime(folder / place.name)  # `purge_discarded` counts from now
     return Leftover(folder / left.copy.name, left.origin, left.kept)
 
 
-def purge(folder: Path) -> None:
+def purge_discarded(folder: Path) -> None:
     """Delete copies that earlier programs discarded long ago, and files that belong to no copy."""
     with contextlib.suppress(OSError):
         old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
         for place in old:
             lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
             if place.parent.name == DISCARDED or (lonely and not _is_writer_alive(place)):
-                remove(place)
+                remove_copy(place)
                 place.unlink(missing_ok=True)
 
 

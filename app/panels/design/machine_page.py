@@ -12,10 +12,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCompleter, QFormLayout, QHBoxLayout, QLineEdit, QTabWidget, QVBoxLayout, QWidget
 
 from app.plain_text import as_tip
-from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.number_table import NumberColumn, NumberTable, VaryTable
-from app.widgets.options.signal_options import LastNameCompleter
+from app.widgets.options.signal_options import ExampleNames, LastNameCompleter
 from app.widgets.panel_parts import push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import Units, measure_of
 from core.errors import FileError, KinetostatError, ModelError

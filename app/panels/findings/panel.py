@@ -25,9 +25,9 @@ from app.document.analyses import Diagnosis, mobility_of_session
 from app.document.revision import Ref, State
 from app.document.session import Session
 from app.plain_text import as_tip
-from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
+from app.preferences.settings import finding_in_preferred_angles
 from app.widgets.label import Label, severity_color
 from app.widgets.panel_parts import PointingRows
 from app.widgets.quantities.quantity_text import Units

@@ -14,7 +14,7 @@ from app.widgets.label import name_inputs
 from app.widgets.options.number_options import OptionEditor, SymbolsEditor
 from app.widgets.options.option_editors import editor_of
 from app.widgets.options.panel_form import FormArea, PanelForm, row_label
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar
 from core.errors import ModelError
 from core.functions import Context, Function
 

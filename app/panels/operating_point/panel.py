@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QPu
 
 from app.background.jobs import Jobs, process_job
 from app.background.signals import Lifetime
-from app.document.revision import Ref, State, exists, successor
+from app.document.revision import Ref, State, is_present, successor
 from app.document.session import Session
 from app.panels.operating_point import point_table
 from app.panels.operating_point.point_table import RowTable
@@ -21,9 +21,9 @@ from app.plain_text import as_tip
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.label import Note
+from app.widgets.options.signal_options import ExampleNames
 from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, measure_of
 from core.errors import KinetostatError, ModelError
@@ -160,7 +160,7 @@ class QuestionPicker(QWidget):
 
     def _on_selected(self, ref: Ref | None) -> None:
         if ref is not None and ref.collection == self._collection and ref.name != self._chosen:
-            self.choose(ref.name if exists(self._session.model, ref) else "")
+            self.choose(ref.name if is_present(self._session.model, ref) else "")
 
 
 MOST_FIRST = 12

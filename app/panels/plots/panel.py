@@ -23,7 +23,7 @@ from app.panels.plots.plot_area import EmptyPlots, PlotArea
 from app.panels.plots.plot_controls import PlotActions, PlotsBar, ask_export, fill_exports, plot_menu, write_plots
 from app.plotting.channels import plain_number_notes
 from app.plotting.column_work import BackgroundColumns
-from app.plotting.curves import TIME, Curve, Plot, Sheet, columns, curves
+from app.plotting.curves import TIME, Curve, Plot, Sheet, axis_count, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.loading import loading
 from app.plotting.picker import ChannelPicker
@@ -252,7 +252,7 @@ class PlotsPanel(QWidget):
             self.empty.show_run(current)
         found = self._available_curves()
         self.area.refresh()
-        self._align([columns(curve.unit for curve in each) for each in found])
+        self._align([axis_count(curve.unit for curve in each) for each in found])
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
     def _draw_waiting(self, seconds: float) -> None:
@@ -324,7 +324,7 @@ class PlotsPanel(QWidget):
     def _align(self, counts: Sequence[int] = ()) -> None:
         """Align the plotting areas of plots above one another, for the given numbers of axes (default: the current
         ones)."""
-        counts = counts or [columns(chart.axes.units) for chart in self.charts]
+        counts = counts or [axis_count(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
         for chart, count in zip(self.charts, counts, strict=True):
             chart.axes.reserve(max(counts) - count if above else 0)

@@ -30,7 +30,7 @@ from app.preferences.settings import Settings
 from app.runs.job import Simulation
 from app.runs.run_settings import STARTS, closing_problem
 from app.widgets.label import ElidedCombo, Label, Note
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from core.simulation import METHODS

@@ -23,8 +23,7 @@ from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
 from app.panels.studies.study_views import PictureView, RowTable
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.panel_parts import lay_side_by_side, panel_note, push_button, with_buttons
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar, lay_side_by_side, panel_note, push_button, with_buttons
 from core.errors import KinetostatError
 from core.model.fields import fields_of
 

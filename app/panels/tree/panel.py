@@ -34,8 +34,8 @@ from app.document.session import Session
 from app.panels.tree.tree_nodes import Node, nodes
 from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView, fill_add_menu, offer_ground, row_menu
 from app.plain_text import as_tip
-from app.preferences.display_units import in_preferred_angles
 from app.preferences.icons import icon
+from app.preferences.settings import in_preferred_angles
 from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import swatch
 from app.widgets.label import SEVERITY_MARKS, Note, severity_color

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from PySide6.QtCore import QTimer
 
+from app.background.jobs import Worker
 from app.background.signals import Lifetime, Signal
-from app.background.worker import Worker
 from app.document.revision import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, compile_in_advance, examined
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped

@@ -18,9 +18,8 @@ from app.widgets.fields.number_editors import (
     Scrubber,
 )
 from app.widgets.fields.shown_fields import ADVANCED, LENGTH_FIELD, applies, field_title
-from app.widgets.form_layout import tab_step, tab_stops
+from app.widgets.form_layout import Section, tab_step, tab_stops
 from app.widgets.label import Label, name_inputs
-from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import Body, Model
 from core.model.fields import (

@@ -17,8 +17,8 @@ from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Togeth
 from app.widgets.fields.fields_form import FieldsForm, nested_form, replaced
 from app.widgets.fields.shown_fields import coordinate_titles, field_title, type_title
 from app.widgets.fields.table_editor import TableEditor
+from app.widgets.form_layout import Section
 from app.widgets.quantities.quantity_text import Measure, number, value_in, with_unit
-from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import SHAPE_TYPES, DHRow, Inertia, Model, Pose, Shape, Strand
 from core.model.edits.rewiring import first_strand, together

@@ -25,10 +25,10 @@ from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.fields_form import replaced
 from app.widgets.fields.shown_fields import columns_of, coordinate_titles, field_title
+from app.widgets.form_layout import Section
 from app.widgets.label import SEVERITY_MARKS, fitting_number_text, severity_color
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, measure_of, number, quantity, read, value_in
-from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import DHRow
 from core.model.chains import split_offset

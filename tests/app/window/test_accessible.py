@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.session import Ref
-from app.panels.panel import panels
+from app.panels import panels
 from app.widgets.fields.text_editors import FileEditor
 from app.widgets.label import name_inputs, name_panel
 
