@@ -72,7 +72,7 @@ class VaryTable(QTableWidget):
 
     def show_parameters(self, model: Model, mech: Mechanism) -> None:
         """Show rows for the free parameters; checked ones stay checked with their bounds."""
-        kept = self._typed_bounds()
+        kept, refused = self._typed_bounds(), self._refused_bounds()
         same = self._written == ShownUnits.of(self._units)
         self._written = ShownUnits.of(self._units)
         self._values = model.values()
@@ -90,6 +90,7 @@ class VaryTable(QTableWidget):
                 for end, factor in zip((parameter.minimum, parameter.maximum), VARY_SPREAD, strict=True)
             ]
             low, high = kept.get(name, own) if same else own
+            low, high = (refused.get((name, column), text) for column, text in ((FROM, low), (TO, high)))
             for column, item in enumerate((head, read_only_cell(now), QTableWidgetItem(low), QTableWidgetItem(high))):
                 self.setItem(at, column, item)
         self._quiet = False
@@ -106,16 +107,19 @@ class VaryTable(QTableWidget):
         """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
-        try:
-            bounds = self.bounds(whole=True)
-        except KinetostatError:
-            return  # what cannot be read is told when it is asked for
+        refused = self._refused_bounds()
+        bounds = {
+            (at, column): self._bound(at, name, column)
+            for at, name in enumerate(self._measures)
+            for column in (FROM, TO)
+            if (name, column) not in refused  # such a text stays as it is typed
+        }
         self._written = ShownUnits.of(self._units)
         self._quiet = True
         for at, name in enumerate(self._measures):
             self.item(at, NOW).setText(quantity(self._values[name], self._measures[name], self._written, VARY_DIGITS))
-            for column, end in zip((FROM, TO), bounds[name], strict=True):
-                self.item(at, column).setText("" if end is None else self._text(end, 1.0, name))
+        for (at, column), end in bounds.items():
+            self.item(at, column).setText("" if end is None else self._text(end, 1.0, self.names[at]))
         self._quiet = False
 
     # ----------------------------------------------------------------------------------------------- asking
@@ -136,6 +140,22 @@ class VaryTable(QTableWidget):
         """Return the typed bounds of the checked parameters."""
         rows = [(at, name) for at, name in enumerate(self._measures) if self._is_checked(at)]
         return {name: [self.item(at, column).text() for column in (FROM, TO)] for at, name in rows}
+
+    def _refused_bounds(self) -> dict[tuple[str, int], str]:
+        """Return the typed bounds that cannot be read, by parameter and column."""
+        found = {}
+        for at, name in enumerate(self._measures):
+            for column in (FROM, TO):
+                try:
+                    self._bound(at, name, column)
+                except KinetostatError:
+                    found[name, column] = self.item(at, column).text()
+        return found
+
+    def check_cell(self, at: int, column: int) -> None:
+        """Raise ModelError naming the cell if it holds a bound that cannot be read."""
+        if column in (FROM, TO):
+            self._bound(at, self.names[at], column)
 
     def bounds(self, *, whole: bool = False) -> dict[str, tuple[Value | None, Value | None]]:
         """Return name → (from, to) of the checked parameters (whole : of all rows), SI or formulas, None for empty
@@ -239,19 +259,32 @@ class NumberTable(QTableWidget):
         self.setRowCount(len(rows) + 1)
         for at, row in enumerate(rows):
             for column, value in enumerate(row):
-                measure = self._columns[column].measure
-                text = value if isinstance(value, str) else number(float(value), measure, self._written, CELL_DIGITS)
-                self.setItem(at, column, QTableWidgetItem(text))
+                self.setItem(at, column, QTableWidgetItem(self._text_of(value, column)))
         self._quiet = False
+
+    def _text_of(self, value: Value, column: int) -> str:
+        """Return a number as text in display units; formulas stay as they are."""
+        if isinstance(value, str):
+            return value
+        return number(float(value), self._columns[column].measure, self._written, CELL_DIGITS)
 
     def refresh_units(self, values: Mapping[str, float]) -> None:
         """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
-        try:
-            self.show_rows(self.rows(values))
-        except KinetostatError:
-            return  # what cannot be read is told when it is asked for
+        held = {}
+        for at in range(self.rowCount()):
+            for column in range(len(self._columns)):
+                try:
+                    held[at, column] = self._read(self._text(at, column), at, column, values)
+                except KinetostatError:
+                    continue  # what cannot be read stays as it is typed
+        self._written = ShownUnits.of(self._units)
+        self._write_heads()
+        self._quiet = True
+        for (at, column), value in held.items():
+            self.item(at, column).setText(self._text_of(value, column))
+        self._quiet = False
 
     # ----------------------------------------------------------------------------------------------- asking
 
@@ -272,6 +305,11 @@ class NumberTable(QTableWidget):
             if any(texts):
                 found.append(tuple(self._read(text, at, k, values) for k, text in enumerate(texts)))
         return found
+
+    def check(self, at: int, column: int, values: Mapping[str, float]) -> None:
+        """Raise ModelError naming the cell if it holds text that cannot be read."""
+        if (text := self._text(at, column)) and column < len(self._columns):
+            self._read(text, at, column, values)
 
     def _read(self, text: str, at: int, column: int, values: Mapping[str, float]) -> Value:
         title, measure = self._columns[column]

@@ -48,6 +48,7 @@ from app.window.dialog_opener import Dialogs, help_topic_under_pointer
 from app.window.docks import Docks, PanelOf
 from app.window.files import Documents
 from app.window.notices import Notices
+from app.window.older_run import OlderRun
 from app.window.outside_changes import OutsideChanges
 from app.window.recovery import Recovery
 from app.window.services import MotionKeeper, Panels, Runs, Scenery
@@ -179,6 +180,7 @@ class Window(QMainWindow):
         self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, lambda: self.plots)
         self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
         self.outside = OutsideChanges(bench, self.files, telling)
+        self._life.own(OlderRun(bench, self.messages))
         self.recovery = Recovery(self.session, self.files, self.run_keeper, self.surroundings, self.notices, self._copy)
         self._keep_copy = False
         self._life.callback(lambda: self.recovery.close(keep=self._keep_copy))
