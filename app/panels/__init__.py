@@ -44,11 +44,11 @@ class Panel(NamedTuple):
 
     def load(self) -> None:
         """Import the panel's module."""
-        import_module(f"{__name__}.{self.id}.panel")
+        import_module(f"{__package__}.{self.id}.panel")
 
 
 def panels() -> list[Panel]:
     """Return the `PANEL` of every panel folder, in their order."""
     folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
-    modules = (import_module(f"{__name__}.{name}") for name in folders)
+    modules = (import_module(f"{__package__}.{name}") for name in folders)
     return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)
