@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background.lifetime import Lifetime
 from app.document.chain_members import assembly_of, elements_of_chain, row_and_field_of
 from app.document.joint_defaults import defaults_of
 from app.document.link_lengths import LinkLength, resized
@@ -132,10 +133,17 @@ class PropertyEditor(QWidget):
         self._found: tuple[Finding, ...] = ()
         self._form_of: tuple[type, Ref | None] | None = None
         self._build()
-        session.changed.connect(self._on_document_changed)
-        session.selected.connect(self._on_selected)
-        settings.changed.connect(self._on_setting_changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._on_document_changed),
+            (session.selected, self._on_selected),
+            (settings.changed, self._on_setting_changed),
+        )
         self.refresh()
+
+    def close(self) -> None:
+        """Disconnect from all signals."""
+        self._life.close()
 
     def _build(self) -> None:
         self.icon = Label(parent=self)
