@@ -21,9 +21,10 @@ from app.commands.element_edits import (
     is_own,
     toggle_lock,
 )
+from app.document.file_filters import mesh_filter
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
-from app.widgets.fields.text_editors import FILTERS, stored_path
+from app.widgets.fields.text_editors import stored_path
 from core.model import JOINT_KINDS, Mesh, Model
 from core.model.edits import edits, starters
 from core.synonyms import synonyms_of
@@ -53,7 +54,7 @@ def add_mesh(bench: Workbench) -> None:
     if ref is None or not _is_own_body_selected(bench):
         return
     start = str(session.folder or "")
-    path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
+    path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{mesh_filter()};;All files (*)")
     if path:
         shape = Mesh(file=stored_path(session.model.origin, path))
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.files.formats import FORMATS
+
+DH_TABLES = ("kst", "csv", "toml", "robotica")
+"""Formats that hold a Denavit–Hartenberg table."""
+
+
+def titled(title: str, suffixes: Iterable[str]) -> str:
+    """Return the part of a filter for files with these suffixes."""
+    return f"{title} ({' '.join(f'*{suffix}' for suffix in suffixes)})"
 
 
 def _patterns(writing: bool) -> dict[str, list[str]]:
@@ -31,3 +41,22 @@ def save_filter(suffix: str = "") -> str:
     table = _patterns(writing=True)
     table = {title: patterns for title, patterns in table.items() if not suffix or f"*{suffix}" in patterns}
     return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())
+
+
+def table_filter() -> str:
+    """Return the file dialog filter of the formats in which a Denavit–Hartenberg table can be written."""
+    return ";;".join(titled(FORMATS[name].title, FORMATS[name].suffixes) for name in DH_TABLES)
+
+
+def mesh_filter() -> str:
+    """Return the filter of the files that are read as meshes."""
+    from core.files.meshes.lookup import MESH_SUFFIXES
+
+    return titled("Meshes", MESH_SUFFIXES)
+
+
+def signal_filter() -> str:
+    """Return the filter of the files that are read as recorded signals."""
+    from core.mechanics.elements.recorded_signals import SIGNAL_SUFFIXES
+
+    return titled("Recorded signals", SIGNAL_SUFFIXES)
