@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from core.mechanics.elements.forces.line_law import LineLaw
     from core.mechanism import Mechanism
     from core.model.edits import edits
-    from core.model.elements import *  # noqa: F403
+    from core.model.element_classes import *  # noqa: F403
     from core.numerics import spatial as spatial
     from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
@@ -120,7 +120,7 @@ _PLACES = {
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
-_ELEMENTS = "core.model.elements"
+_ELEMENTS = "core.model.element_classes"
 """Module whose names are all offered here."""
 
 

@@ -2,10 +2,10 @@
 validation."""
 
 from core.joints import JOINT_KINDS, JointKind
-from core.model import elements
+from core.model import element_classes
 from core.model.bodies import WORLD, Figures
 from core.model.constraints import CONSTRAINT_KINDS, ConstraintKind
-from core.model.elements import *  # noqa: F403
+from core.model.element_classes import *  # noqa: F403
 from core.model.forces import FORCE_KINDS, ForceKind
 from core.model.model import COLLECTIONS, QUESTIONS, WORDS
 from core.model.sensors import SENSOR_KINDS, SensorKind
@@ -30,4 +30,4 @@ __all__ = [
     "Severity",
     "Shape",
 ]
-__all__ += elements.__all__
+__all__ += element_classes.__all__
