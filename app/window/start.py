@@ -162,6 +162,7 @@ def begin_services(window: Window) -> None:
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     QTimer.singleShot(WARM_UP, window.status, window.status.prepare_integrators)
+    window.run_preparation.begin()
     window.recovery.offer()
     if lost := obstacle(places()):
         window.session.message.emit("warning", lost)

@@ -35,6 +35,7 @@ from app.runs.answers import Answers
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation
+from app.runs.run_preparation import RunPreparation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.tools.draw.bar import DrawBar
@@ -175,6 +176,7 @@ class Window(QMainWindow):
         self.simulation = own(Simulation(session, self.settings, self.jobs, self))
         self.films = Films(self.viewport, self.run_scene, self)
         self.what_if = own(WhatIf(self.viewport, self.player, self.sequence, self.simulation, self))
+        self.run_preparation = own(RunPreparation(session, self.simulation, self.jobs, self))
         self.interactive = own(Interactive(self.viewport, self.player, self.simulation, self.jobs, self))
         self.viewport.interactive = self.interactive
         self._copy = recovery_copies.new_copy(recovery_folder())

@@ -41,6 +41,7 @@ ONE_MEANING = {
     "design": "parameters of a machine found by optimisation",
     "dh_fit": "the Denavit–Hartenberg table of a chain",
     "dynamics": "forces and accelerations",
+    "elastic_stops": "joint limits that give way",
     "ellipsoids": "manipulability ellipsoids",
     "export": "writing what is shown into files or as text for other programs",
     "expressions": "what a person writes between braces or on a line",

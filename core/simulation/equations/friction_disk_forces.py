@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import MOVES, bounded, eliminate, motion, shift, sum_of_sizes
+from core.simulation.equations.admissible_forces import eliminate, motion, shift, sum_of_sizes
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS = 30
@@ -239,39 +239,3 @@ def barrier_terms(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, 
             above, below = 1.0 / max(high[first] - x[first], 1e-300), 1.0 / max(x[first] - low[first], 1e-300)
             slope[first] = above - below
             D[first * n + first] += above * above + below * below
-
-
-@native
-def resolved(
-    A: Any, c: Any, bounds: Any, shares: Any, broken: Any, hair: Any, lam: Any, side: Any, g: Any, n: int
-) -> Any:
-    """Decide which rows start to slide: rows that static friction cannot hold get their kinetic friction bounds, until
-    no further row breaks away.
-
-    bounds (4 n,): least and largest force at rest, then while sliding; shares (n,): see `norm_bounded_forces`; hair
-    (n,): how much less the bounds are where a located row is slightly beyond them; broken (n,): 1 for rows that slide
-    already. At most n + 1 rounds, since broken rows only become more. Returns False if the forces are approximate.
-    """
-    low, high, well, alone = scratch(n), scratch(n), True, True
-    for i in range(n):
-        alone = alone and int(shares[i]) == 1
-    while True:
-        for i in range(n):
-            first = 2 * n if broken[i] > 0.0 else 0
-            less = min(hair[i], 0.5 * (bounds[first + n + i] - bounds[first + i]))
-            low[i], high[i] = bounds[first + i] + less, bounds[first + n + i] - less
-        if alone:
-            well = bounded(A, c, low, high, lam, side, g, n) and well
-        else:
-            well = norm_bounded_forces(A, c, low, high, shares, lam, side, g, n) and well
-        more = 0
-        for i in range(n):
-            count, size = int(shares[i]), 0.0
-            for j in range(i, i + count):
-                size += sum_of_sizes(A, c, lam, j, n) ** 2
-            if count > 0 and broken[i] == 0.0 and length_of(g, i, count) > MOVES * np.sqrt(size):
-                more += 1
-                for j in range(i, i + count):
-                    broken[j] = 1.0
-        if more == 0:
-            return well
