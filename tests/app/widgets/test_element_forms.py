@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app.document.file_filters import DH_TABLES, table_filter
+from app.document.opening import DH_TABLES, table_filter
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.text_editors import file_filter
