@@ -5,7 +5,7 @@ import gc
 from collections import Counter
 
 from app.background.signals import Signal
-from app.panels.panel import panels
+from app.panels import panels
 from app.window.window import Window
 from core.files import load
 from resources import EXAMPLES
