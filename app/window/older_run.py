@@ -8,8 +8,8 @@ from app.background.lifetime import Lifetime
 
 if TYPE_CHECKING:
     from app.dialogs.messages import MessageCard
-    from app.document.run_tree import Record
     from app.document.revision import State
+    from app.document.run_tree import Record
     from app.workbench import Workbench
 
 
