@@ -11,6 +11,9 @@ LINK = f'<link name="{{}}"><inertial>{MASS}</inertial>{{}}</link>'
 JOINT = '<joint name="{}" type="{}"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>{}</joint>'
 
 
+GEARED = '<transmission name="t"><type>x</type><joint name="{}"><role>1</role></joint></transmission>'
+
+
 def robot(joint: str = "", link: str = "", rest: str = "", head: str = "", kind: str = "continuous") -> str:
     links = '<link name="base"/>' + LINK.format("a", link) + LINK.format("b", "")
     joints = JOINT.format("j", kind, "a", "") + JOINT.format("k", "continuous", "b", joint)
@@ -35,10 +38,23 @@ WARNED = {
     "element of Drake": (robot(rest='<d:ball_constraint xmlns:d="x"/>'), "d:ball_constraint", ""),
     "rotor": (
         robot(
-            rest='<transmission name="t"><actuator name="m"><motorInertia>1</motorInertia></actuator></transmission>'
+            rest='<transmission name="t"><joint name="k"/><actuator name="m"><motorInertia>1</motorInertia></actuator>'
+            "</transmission>"
         ),
         "motorInertia",
         "armature",
+    ),
+    "transmission to another joint": (robot(rest=GEARED.format("kk")), "'kk'", "Did you mean k"),
+    "transmission to a joint without name": (robot(rest=GEARED.format("")), "without a name", "k"),
+    "transmission to nothing": (
+        robot(rest='<transmission name="t"><type>x</type></transmission>'),
+        "no <joint>",
+        "joint",
+    ),
+    "misspelt part of a transmission": (
+        robot(rest=GEARED.format("k").replace("</trans", "<mechanicalReducton>9</mechanicalReducton></trans")),
+        "<mechanicalReducton>",
+        "mechanicalReduction",
     ),
     "quaternion before 1.1": (robot('<origin quat_xyzw="0 0 1 1"/>'), "quat_xyzw", "1.1"),
     "follower of a fixed joint": (robot('<mimic joint="j"/>', kind="fixed"), "mimic", "one coordinate"),
@@ -60,7 +76,7 @@ def test_what_may_change_the_motion_is_a_warning(tmp_path, case):
     [
         robot(),
         robot('<origin quat_xyzw="0 0 1 1"/>', head='version="1.1"'),
-        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo><transmission name="t"><type>x</type></transmission>'),
+        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo>' + GEARED.format("k")),
         robot(
             '<safety_controller k_velocity="1"/>',
             link='<collision><geometry><box size="1 1 1"/></geometry></collision>',
