@@ -10,15 +10,15 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import State
 from app.document.session import Session
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card
-from app.widgets.empty_panel import EmptyPanel
-from app.widgets.laid_out import lay_out
+from app.widgets.form_layout import lay_out
+from app.widgets.panel_parts import EmptyPanel
 from core.functions.results import Result
 
 if TYPE_CHECKING:
@@ -102,19 +102,12 @@ class OutputPanel(QWidget):
         self._show_placeholder()
 
     def close(self) -> None:
-        """Disconnect from all signals and end the typesetting thread."""
+        """Disconnect from all signals."""
         self._life.close()
         self._late.stop()
         slices().drop(self)
         for card in self.cards:
             card.close()
-        if self._any:
-            from app.formulas.matrix import formulas
-
-            formulas().wait()
-
-    _any = False
-    """True once a card has been shown."""
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -127,7 +120,6 @@ class OutputPanel(QWidget):
         result = result if result.card else dataclasses.replace(result, card=new_card())
         from app.panels.output.card import ResultCard
 
-        self._any = True
         card = ResultCard(result, self._session, self._answers, self._settings)
         card.removed.connect(lambda: self._remove(card))
         self.cards.append(card)
