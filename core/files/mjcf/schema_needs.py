@@ -92,15 +92,17 @@ def _default_words(root: Tag) -> dict[str, frozenset[str]]:
 def _check_complete(
     reader: Reader, tag: Tag, element: str, inherited: frozenset[str], noted: set[tuple[str, ...]]
 ) -> None:
-    ways = COMPLETE.get(element)
-    if ways is None or parent_name(tag) not in ("actuator", "asset", "custom"):
+    choices = COMPLETE.get(element)
+    if choices is None or parent_name(tag) not in ("actuator", "asset", "custom"):
         return
     given = {word for word, value in tag.attrib.items() if value.strip()} | inherited
-    if any(given >= {*way} for way in ways) or ("complete", element) in noted:
+    if any(given >= {*choice} for choice in choices) or ("complete", element) in noted:
         return
     noted.add(("complete", element))
-    lacking = list(dict.fromkeys(" and ".join(f"'{word}'" for word in way if word not in given) for way in ways))
-    first = next(word for word in min(ways, key=lambda way: len({*way} - given)) if word not in given)
+    lacking = list(
+        dict.fromkeys(" and ".join(f"'{word}'" for word in choice if word not in given) for choice in choices)
+    )
+    first = min(left, key=len)[0]
     text = f"<{element}> is not complete: it needs {', or '.join(lacking)}. MuJoCo refuses that."
     reader.note(tag, "warning", text, f'Add {first}="…".', field=first)
 

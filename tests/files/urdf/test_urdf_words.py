@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import kinetostat as ks
 from core.files import read
 
 MASS = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
@@ -118,3 +119,15 @@ def test_what_readers_of_ros_refuse_or_leave_out_is_a_warning(tmp_path, old, new
         found.append([finding for finding in read(tmp_path / "r.urdf").findings if told in finding.text])
     assert found[0] == []
     assert [finding.severity for finding in found[1]] == ["warning"]
+
+
+def test_what_urdf_cannot_hold_is_told_with_the_names_of_its_joints(tmp_path):
+    bodies = tuple(ks.Body(name=f"b{k}", mass=1.0, inertia=ks.Inertia(ixx=1.0, iyy=1.0, izz=1.0)) for k in range(12))
+    joints = tuple(
+        ks.Joint(name=f"j{k}", parent="world", child=f"b{k}", axis=(0, 1, 0), stiffness=2.0, armature=float(k == 5))
+        for k in range(12)
+    )
+    findings = ks.save(ks.Model(name="m", bodies=bodies, joints=joints), tmp_path / "m.urdf")
+    told = " ".join(finding.text for finding in findings if finding.severity == "warning")
+    assert "springs of j0, j1, j2, j3, j4, j5, j6, j7 and 4 more" in told
+    assert "rotor inertias of j5." in told
