@@ -99,9 +99,8 @@ def _check_complete(
     if any(given >= {*choice} for choice in choices) or ("complete", element) in noted:
         return
     noted.add(("complete", element))
-    lacking = list(
-        dict.fromkeys(" and ".join(f"'{word}'" for word in choice if word not in given) for choice in choices)
-    )
+    left = [[word for word in choice if word not in given] for choice in choices]
+    lacking = list(dict.fromkeys(" and ".join(f"'{word}'" for word in words) for words in left))
     first = min(left, key=len)[0]
     text = f"<{element}> is not complete: it needs {', or '.join(lacking)}. MuJoCo refuses that."
     reader.note(tag, "warning", text, f'Add {first}="…".', field=first)
