@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.runs.run_settings import Start, arguments
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.commands import element_edits
 from app.document.session import Ref, Session
-from app.panels.tree.machine_nodes import walk
 from app.panels.tree.panel import NODE, ModelTree
-from app.panels.tree.sections import nodes
+from app.panels.tree.tree_nodes import nodes, walk
 from app.widgets.fields.field_dialogs import DraftDialog, RemovalDialog
 from app.widgets.quantities.quantity_text import SIUnits
 from core.model import (
