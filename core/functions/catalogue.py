@@ -93,7 +93,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     """
     if not isinstance(id, str):
         raise ModelError(
-            "The name of the function comes first, then the machine.", remedy='As in call("mobility", model).'
+            "The first argument must be the name of a function, the second the machine.",
+            remedy='Write, for example, call("mobility", model).',
         )
     function = find(id)
     context = Context.of(context) if isinstance(context, Model) else context

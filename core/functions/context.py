@@ -96,7 +96,7 @@ class Context:
         """
         wanted = set(self.assumed if among is None else among) - set(given)
         taken = [f"{name} = {self.values[name]:g}" for name in self.assumed if name in wanted]
-        return f"The file gives these no value; assumed: {', '.join(taken)}." if taken else ""
+        return f"The file gives no value for these; assumed: {', '.join(taken)}." if taken else ""
 
     @cached_property
     def tool(self) -> str:

@@ -36,7 +36,7 @@ class Diagram(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """List the curves with the ranges of their values."""
-        lines = [f"{self.title}: {self.up} over {self.across}"]
+        lines = [f"{self.title}: {self.up} against {self.across}"]
         for each in self.series:
             finite = [value for value in each.up if math.isfinite(value)]
             if each.mark:
@@ -119,7 +119,7 @@ class SpaceMap(Result):
         lines.append(f"  {self.count} poses")
         lines += [f"  {note}" for note in self.notes]
         if self.file:
-            lines.append(f"  The map stands in {self.file}.")
+            lines.append(f"  The map has been written to {self.file}.")
         return "\n".join(lines)
 
     def _value_text(self, value: Cell, style: TextStyle) -> str:

@@ -73,7 +73,7 @@ class Function:
 
 def needs_motion(context: Context) -> str:
     """Require a joint that moves; returns the reason if there is none, else ''."""
-    return "" if context.mech.nv else "The model has no joint that moves; add a joint."
+    return "" if context.mech.nv else "The model has no movable joint; add a joint."
 
 
 def needs_bodies(context: Context) -> str:
@@ -91,9 +91,9 @@ def needs_mass(context: Context) -> str:
     lines = any(mass.mass != 0.0 for force in model.forces for mass in force.masses)
     lines = lines or any(force.inertia != 0.0 for force in model.forces)
     moved = bodies or lines or any(joint.armature != 0.0 for joint in model.joints)
-    return "" if moved else "The model has no mass; give its bodies masses."
+    return "" if moved else "The model has no mass; assign masses to its bodies."
 
 
 def needs_chain(context: Context) -> str:
     """Require a Denavit–Hartenberg chain; returns the reason if there is none, else ''."""
-    return "" if context.model.chains else "The model holds no Denavit–Hartenberg chain."
+    return "" if context.model.chains else "The model has no Denavit–Hartenberg chain; Find DH table creates one."

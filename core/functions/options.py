@@ -167,7 +167,7 @@ class Text(Option):
         if self.joined and isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return self.joined.join(value)
         if not isinstance(value, str):
-            raise self.refuse(f"Text is needed, not {clip(value)}.")
+            raise self.refuse(f"A string is needed, not {clip(value)}.")
         return value
 
 
@@ -427,7 +427,7 @@ class Ranges(Option):
         ranges = tuple(self._parse_range(item, context) for item in value)
         twice = {r.name for r in ranges if sum(other.name == r.name for other in ranges) > 1}
         if twice and self.id == "ranges":
-            raise self.refuse(f"'{min(twice)}' is given two ranges.", "Give one range per name.")
+            raise self.refuse(f"'{min(twice)}' has two ranges.", "Give one range per name.")
         return ranges
 
     def _parse_range(self, item: Any, context: Context) -> Range:

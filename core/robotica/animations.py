@@ -151,7 +151,7 @@ def _read_animation_file(path: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
         raise FileError(
-            f"This is not an animation file: {error.msg}.",
+            f"This is not an animation file (invalid JSON: {error.msg}).",
             file=path,
             line=error.lineno,
             where=where,
@@ -165,7 +165,7 @@ def _read_animation_file(path: str) -> dict[str, Any]:
         raise FileError("This is not an animation file.", file=path, remedy="Choose a file written by SaveAnim.")
     if data.get("version") != VERSION:
         raise FileError(
-            "The animation file has a format of another program version.", file=path, remedy="Update the program."
+            "The animation file was written by another version of the program.", file=path, remedy="Update the program."
         )
     return data
 
@@ -179,7 +179,7 @@ def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -
     if "times" in data:
         return _motion_from_data(data, context, q, values[0], name)
     if len(values) != len(q):
-        raise ValueError("its numbers of parameter sets and of poses differ")
+        raise ValueError("the number of parameter sets differs from the number of poses")
     entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
     display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
     poses = PoseSequence(
@@ -229,7 +229,7 @@ def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidF
             raise ValueError("the axes of an ellipsoid are not a 3×3 matrix")
         found.append(Ellipsoid((x, y, z), rows_of(table), (r[0], r[1], r[2])))
     if len(found) != len(poses.q):
-        raise ValueError("its numbers of ellipsoids and of poses differ")
+        raise ValueError("the number of ellipsoids differs from the number of poses")
     radii = tuple(e.radii for e in found)
     table_of = Table(title="Radii", columns=tuple(Column(f"radius {k}", "length") for k in (1, 2, 3)), rows=radii)
     return EllipsoidField(
@@ -256,7 +256,7 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
     if len(given) not in (0, 3):
         raise refused(
             given[0],
-            f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
+            f"SetRanges takes one range for each of x, y and z; {len(given)} given.",
             "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
         )
     workspace.state.ranges = tuple(_axis_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))

@@ -200,4 +200,4 @@ def text_of(tree: Tree) -> str:
         return tree.value
     if isinstance(tree, Name):
         return tree.name
-    raise refused(tree, f"'{meaning.said(tree)}' is not a text.", 'Write it in quotation marks: "name".')
+    raise refused(tree, f"'{meaning.said(tree)}' is not a string.", 'Write it in quotation marks: "name".')

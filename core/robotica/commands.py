@@ -32,26 +32,33 @@ _MATRIX = Argument(
     needed=True,
     default="M",
 )
-_LABEL = Argument("label", "Label", "text", "Printed before it", example="Mass matrix")
-_APPEND = Argument("file", "File", "write", 'Appended to; it is the default file then, which "*" means', example="none")
+_LABEL = Argument("label", "Label", "text", "Label printed before the matrix", example="Mass matrix")
+_APPEND = Argument(
+    "file",
+    "File",
+    "write",
+    'File to which the output is appended; it becomes the default file, which "*" stands for; empty: none',
+    example="none",
+)
 _SHAPE = Argument(
     "file",
     "File",
     "read",
-    "Line[{{x, y, z}, …}], Polygon[…] and Point[…] lists, or STL, OBJ, glTF",
+    "File with the shape: Line[{{x, y, z}, …}], Polygon[…] and Point[…] lists, or an STL, OBJ or glTF "
+    "mesh; empty: the standard shape",
     example="the standard shape",
 )
-_SINGLE = Word("single", "Only the first pose")
-_FRAME = Word("frame", "A box round the picture")
-_ANIMATE = Word("animate", "One after another; ShowAnim shows it again, SaveAnim keeps it")
+_SINGLE = Word("single", "Show only the first pose")
+_FRAME = Word("frame", "Draw a box around the picture")
+_ANIMATE = Word("animate", "Show the poses one after another; ShowAnim plays them again, SaveAnim saves them")
 _SHOWN = (_SINGLE, _FRAME, _ANIMATE)
 
 
 def _printed(name: str) -> tuple[Word, ...]:
     return (
-        Word("print", f"A picture for the printer, too: {name}.pdf"),
-        Word("mprint", f"A picture in the standard file, too: m{name}.png"),
-        Word("xprint", "A picture in a file of your choice, too (.png, .svg, .pdf)", "text"),
+        Word("print", f"Also write a picture for printing: {name}.pdf"),
+        Word("mprint", f"Also write a picture to the standard file: m{name}.png"),
+        Word("xprint", "Also write a picture to a file of your choice (.png, .svg, .pdf)", "text"),
     )
 
 
@@ -59,8 +66,8 @@ _RANGES = Argument(
     "ranges",
     "Ranges",
     "list",
-    "{variable, start, end, divisions}, several with commas; angles in "
-    "radians or as 90 Degree; 5 divisions unless said otherwise; a number behind the last range is that of all",
+    "{variable, start, end, divisions}, several separated by commas; angles in radians or as 90 Degree; "
+    "5 divisions by default; a number after the last range is the number of divisions of all ranges",
     example="{q1, 0, 90 Degree, 8}, {q2, 0, 1, 8}",
 )
 
@@ -73,27 +80,30 @@ _TABLE = (
     Command(
         "DataFile",
         'DataFile["name"]',
-        "Read a robot (any supported file); everything given before is forgotten.",
+        "Read a robot from any supported file; all earlier definitions are discarded.",
         equations.data_file,
-        (Argument("name", "File", "read", "Without a name it asks", example="ask"),),
+        (Argument("name", "File", "read", "File of the robot; without a name a dialog asks for one", example="ask"),),
     ),
     Command("PrintInputData", "PrintInputData[]", "Show the robot's tables.", equations.print_input),
     Command("FKin", "FKin[]", "Form the A and T matrices and the Jacobian.", equations.forward_kinematics),
     Command(
-        "ELDynamics", "ELDynamics[]", "Form mass matrix, Christoffel symbols, C matrix, gravity.", equations.dynamics
+        "ELDynamics",
+        "ELDynamics[]",
+        "Form the mass matrix, Christoffel symbols, C matrix and gravity vector.",
+        equations.dynamics,
     ),
     Command("SDynamics", "SDynamics[]", "Show the simplified dynamics.", equations.simplified_dynamics),
     Command(
         "SimplifyExpression",
         "SimplifyExpression[c[1,1,1]]",
-        "Short form of an expression.",
+        "Simplify an expression.",
         equations.simplify,
         (
             Argument(
                 "expression",
                 "Expression",
                 "entry",
-                "Of numbers, symbols and entries of matrices",
+                "Expression of numbers, symbols and entries of matrices",
                 needed=True,
                 default="c[1,1,1]",
             ),
@@ -102,7 +112,7 @@ _TABLE = (
     Command(
         "SimplifyTrigNotation",
         "SimplifyTrigNotation[]",
-        "Write C1 and S12 for Cos[q1] and Sin[q1 + q2] in all that follows; with full the other way round.",
+        "Write C1 and S12 for Cos[q1] and Sin[q1 + q2] in all later results; with full, write these functions in full.",
         equations.trig_notation,
         (Argument("notation", "Notation", "entry", "short or full", example="short"),),
     ),
@@ -112,14 +122,14 @@ _TABLE = (
     Command(
         "EPrint",
         'EPrint[M, "Mass matrix", "file"]',
-        "Print a matrix, an entry per line, column by column.",
+        "Print a matrix, one entry per line, column by column.",
         equations.element_print,
         (_MATRIX, _LABEL, _APPEND),
     ),
     Command(
         "CPrint",
         'CPrint["label", "file"]',
-        "Print the C matrix, an entry per line.",
+        "Print the C matrix, one entry per line.",
         equations.coriolis_print,
         (_LABEL, _APPEND),
     ),
@@ -128,22 +138,22 @@ _TABLE = (
     Command(
         "Planar",
         "Planar[]",
-        "The space in which the tool can move: 0 none, 1 x, 2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz.",
+        "Show the directions in which the tool can move: 0 none, 1 x, 2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz.",
         pictures.planar,
     ),
     Command(
         "RElp",
         "RElp[{{q1, 0, 90 Degree}, {a2, 3, 8}}, {scale}]",
-        "Manipulability ellipsoids.",
+        "Draw manipulability ellipsoids over ranges.",
         pictures.ellipsoids,
         (
             _RANGES,
             _options(
                 *_SHOWN,
-                Word("scale", "Make the largest axis of each two units long"),
-                Word("measures", "Print volume, eccentricity, smallest radius and geometric mean, too"),
-                Word("monly", "Measures only, no picture"),
-                Word("file", "Store the measures", "text"),
+                Word("scale", "Scale each ellipsoid so that its longest axis is two units long"),
+                Word("measures", "Also print volume, eccentricity, smallest radius and geometric mean"),
+                Word("monly", "Print the measures only, without a picture"),
+                Word("file", "Write the measures to a file", "text"),
                 *_printed("relp"),
             ),
         ),
@@ -151,93 +161,95 @@ _TABLE = (
     Command(
         "ShowRobot",
         "ShowRobot[{{q1, 20 Degree, 90 Degree, 8}}, {animate}]",
-        "The arm over ranges, all variables together.",
+        "Draw the arm over ranges, with all variables changing simultaneously.",
         pictures.show_robot,
         (_RANGES, _options(*_SHOWN, *_printed("robotplot"))),
     ),
     Command(
         "SeqShowRobot",
         "SeqShowRobot[{{q1, 0, 1}, {q2, 0, 1}}, {animate}]",
-        "The arm over ranges, one variable after another.",
+        "Draw the arm over ranges, with one variable changing after another.",
         pictures.show_in_sequence,
         (_RANGES, _options(*_SHOWN, *_printed("robotplot"))),
     ),
     Command(
         "RevJoint",
         'RevJoint["file"]',
-        "The shape of revolute joints; it turns with them. Without a file the standard one.",
+        "Set the shape of revolute joints, which turns with the joint; without a file the standard shape.",
         pictures.revolute,
         (_SHAPE,),
     ),
     Command(
         "PrisJoint",
         'PrisJoint["file"]',
-        "The shape of prismatic joints; it moves with them. Without a file the standard one.",
+        "Set the shape of prismatic joints, which moves with the joint; without a file the standard shape.",
         pictures.prismatic,
         (_SHAPE,),
     ),
     Command(
         "LinkShape",
         'LinkShape["file"]',
-        "The shape of links, one unit long: stretched to a along x, or to d along z. Without a file the standard one.",
+        "Set the shape of links, one unit long, which is stretched to a along x or to d along z; without a "
+        "file the standard shape.",
         pictures.link,
         (_SHAPE,),
     ),
-    Command("ClearRevJoint", "ClearRevJoint[]", "Revolute joints without shape.", pictures.clear_revolute),
-    Command("ClearPrisJoint", "ClearPrisJoint[]", "Prismatic joints without shape.", pictures.clear_prismatic),
-    Command("ClearLinkShape", "ClearLinkShape[]", "Links as plain lines.", pictures.clear_link),
+    Command("ClearRevJoint", "ClearRevJoint[]", "Draw revolute joints as plain lines.", pictures.clear_revolute),
+    Command("ClearPrisJoint", "ClearPrisJoint[]", "Draw prismatic joints as plain lines.", pictures.clear_prismatic),
+    Command("ClearLinkShape", "ClearLinkShape[]", "Draw links as plain lines.", pictures.clear_link),
     Command(
         "SetRanges",
         "SetRanges[{-5, 5}, {-2, 4}, {0, 9}]",
-        "The part of space that views and pictures show, in a box with numbers; SetRanges[] for everything.",
+        "Set the region of space that views and pictures show, in a box with numbered axes; SetRanges[] "
+        "shows everything.",
         animations.set_ranges,
         (
-            Argument("x", "x", "list", "Smallest, largest, in m", example="-5, 5"),
-            Argument("y", "y", "list", "Smallest, largest, in m", example="-2, 4"),
-            Argument("z", "z", "list", "Smallest, largest, in m", example="0, 9"),
+            Argument("x", "x", "list", "Smallest and largest value, m", example="-5, 5"),
+            Argument("y", "y", "list", "Smallest and largest value, m", example="-2, 4"),
+            Argument("z", "z", "list", "Smallest and largest value, m", example="0, 9"),
         ),
     ),
-    Command("ShowAnim", "ShowAnim[]", "Play what was shown or loaded last.", animations.show),
+    Command("ShowAnim", "ShowAnim[]", "Play the animation that was shown or loaded last.", animations.show),
     Command(
         "SaveAnim",
         'SaveAnim["anim1"]',
-        "Keep the last animation in a file.",
+        "Save the last animation to a file.",
         animations.save,
-        (Argument("file", "File", "write", "A JSON file", needed=True, default="anim1.json"),),
+        (Argument("file", "File", "write", "JSON file for the animation", needed=True, default="anim1.json"),),
     ),
     Command(
         "LoadAnim",
         'LoadAnim["anim1"]',
         "Read an animation of this robot; ShowAnim plays it.",
         animations.load,
-        (Argument("file", "File", "read", "Written by SaveAnim", needed=True, default="anim1.json"),),
+        (Argument("file", "File", "read", "File written by SaveAnim", needed=True, default="anim1.json"),),
     ),
     Command(
         "Clear",
         "Clear[d3]",
-        "Take the values of symbols away.",
+        "Remove the values of symbols.",
         equations.clear,
-        (Argument("symbols", "Symbols", "names", "Several with commas", needed=True, default="a1"),),
+        (Argument("symbols", "Symbols", "names", "Names of symbols, separated by commas", needed=True, default="a1"),),
     ),
     Command(
         "GetInputTau",
         'GetInputTau["file"]',
-        "Read torques; without a file they are zero.",
+        "Read joint torques from a file; without a file all torques are zero.",
         response.get_torques,
         (Argument("file", "File", "read", "Torque file", example="all torques zero"),),
     ),
-    Command("DisplayTau", "DisplayTau[]", "Show the torques.", response.display_torques),
+    Command("DisplayTau", "DisplayTau[]", "Show the joint torques.", response.display_torques),
     Command(
         "Response",
         "Response[{0, 10, 500}, {q1[0] == 0, q1'[0] == 0}]",
-        "Let the robot move.",
+        "Simulate the motion of the robot under the joint torques.",
         response.simulate_response,
         (
             Argument(
                 "times",
                 "Times",
                 "list",
-                "Start, end, and perhaps the largest number of steps",
+                "Start and end, s, and optionally the largest number of steps",
                 needed=True,
                 default="0, 10",
             ),
@@ -245,7 +257,7 @@ _TABLE = (
                 "conditions",
                 "Initial conditions",
                 "list",
-                "q1[0] == 0, q1'[0] == 0 … or {q1, position, speed} …; zero where nothing is said",
+                "q1[0] == 0, q1'[0] == 0 …, or {q1, position, speed} …; zero if not given",
                 example="q1[0] == 0.3, q1'[0] == 0",
             ),
         ),
@@ -253,28 +265,35 @@ _TABLE = (
     Command(
         "SaveResponse",
         'SaveResponse["file", {0, 10}, 0.1]',
-        "Save the response in SIMNON form.",
+        "Save the response in SIMNON format.",
         response.save_response,
         (
-            Argument("file", "File", "write", "SIMNON file", needed=True, default="response.sim"),
-            Argument("times", "Times", "list", "Start, end", example="all"),
-            Argument("increment", "Increment", "number", "Seconds between rows", example="0.1"),
+            Argument(
+                "file",
+                "File",
+                "write",
+                "SIMNON file for the response (.csv: CSV, .h5: the whole run)",
+                needed=True,
+                default="response.sim",
+            ),
+            Argument("times", "Times", "list", "Start and end, s; empty: the whole response", example="all"),
+            Argument("increment", "Increment", "number", "Time between rows, s", example="0.1"),
         ),
     ),
     Command(
         "SimDrive",
         'SimDrive["file", {trace, arm, animate, 0.2}]',
-        "Drive the robot by a trace.",
+        "Move the robot along a trace.",
         response.drive,
         (
-            Argument("file", "File", "read", '"*": the data in memory', default="*"),
+            Argument("file", "File", "read", 'Trace file; "*": the last response or trace in memory', default="*"),
             _options(
-                Word("trace", "The path of the tool"),
-                Word("arm", "The arm, picture beside picture"),
+                Word("trace", "Draw the path of the tool"),
+                Word("arm", "Draw the arm at successive times"),
                 _FRAME,
-                Word("animate", "Play it"),
-                Word("step", "Seconds between pictures", "number", bare=True, default="0.2"),
-                Word("distance", "A picture each time the tool moved so far (m)", "number"),
+                Word("animate", "Play the motion"),
+                Word("step", "Time between successive arms, s", "number", bare=True, default="0.2"),
+                Word("distance", "Distance that the tool moves between successive arms, m", "number"),
                 *_printed("simdrive"),
             ),
         ),
@@ -282,14 +301,28 @@ _TABLE = (
     Command(
         "SimPlot",
         "SimPlot[t, {q1, q2}, {1.5}]",
-        "Plot a trace, any variable against any others.",
+        "Plot any variables of a trace against any other.",
         response.plot,
         (
-            Argument("along", "Along", "entry", "t, q1, q1', tau1 or a channel", needed=True, default="t"),
-            Argument("variables", "Variables", "list", "Of the same kind, with commas", needed=True, default="q1"),
+            Argument(
+                "along",
+                "Along",
+                "entry",
+                "Variable on the horizontal axis: t, q1, q1', tau1 or a channel",
+                needed=True,
+                default="t",
+            ),
+            Argument(
+                "variables",
+                "Variables",
+                "list",
+                "Variables on the vertical axis, of the same kinds, separated by commas",
+                needed=True,
+                default="q1",
+            ),
             _options(
-                Word("aspect", "Height over width", "number", bare=True, default="as it fits"),
-                Word("frame", "A frame round the plot, which it always has"),
+                Word("aspect", "Ratio of height to width", "number", bare=True, default="as it fits"),
+                Word("frame", "Frame around the plot (always drawn)"),
                 *_printed("simplot"),
             ),
         ),
@@ -297,9 +330,9 @@ _TABLE = (
     Command(
         "Help",
         "Help[FKin]",
-        "What a function does.",
+        "Show what a function does.",
         show_help,
-        (Argument("function", "Function", "entry", "By name", example="all"),),
+        (Argument("function", "Function", "entry", "Name of the function; empty: list all functions", example="all"),),
     ),
 )
 COMMANDS: dict[str, Command] = {command.name: command for command in _TABLE}

@@ -55,7 +55,7 @@ def file_of(workspace: Workspace, name: str) -> str:
     """Return the path of a file: '*' means the default file, and any other name becomes the default."""
     if name == "*":
         if not workspace.state.default_file:
-            raise ExpressionError("There is no default file yet.", remedy="Name a file; it becomes the default.")
+            raise ExpressionError("There is no default file yet.", remedy="Give a file name; it becomes the default.")
         return workspace.state.default_file
     workspace.state.default_file = workspace.target(name)
     return workspace.state.default_file
@@ -136,7 +136,7 @@ def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
         )
     against = (0.0, 0.0, 0.0) if gravity.kind == "none" else tuple(negative(x) for x in gravity.acceleration)
     note = (
-        f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
+        f"gravity vector {_listed(against)}, opposite to the acceleration of gravity, m/s²; kg, m, kg·m²; inertia "
         "{xx, xy, xz, yy, yz, zz} about the centre of mass, axes of the link"
     )
     columns = tuple(map(Column, ("Link", "Mass", "Centre of mass", "Inertia")))

@@ -71,7 +71,7 @@ def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
         if len(indices) != 2:
             raise refused(tree, f"{name} takes 2 indices, {len(indices)} given.", f"Write {name}[1, 1].")
         if not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
-            raise refused(tree, f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).", "Count from 1.")
+            raise refused(tree, f"'{said(tree)}' is outside {name} ({len(rows)} × {len(rows[0])}).", "Count from 1.")
         return [[rows[indices[0] - 1][indices[1] - 1]]]
     return None
 
@@ -214,7 +214,7 @@ class _Reader:
         if len(indices) != 2:
             raise refused(part, f"'{said(part)}' needs a row and a column.", f"Write {said(part.of)}[[1,1]].")
         if not (1 <= indices[0] <= rows and 1 <= indices[1] <= columns):
-            raise refused(part, f"'{said(part)}' is outside of the {rows} × {columns} matrix.", "Count from 1.")
+            raise refused(part, f"'{said(part)}' is outside the {rows} × {columns} matrix.", "Count from 1.")
         return grid.rows[indices[0] - 1][indices[1] - 1] if isinstance(grid, Grid) else grid
 
     def written(self, x: Any) -> Form:

@@ -86,7 +86,7 @@ def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | N
     if over is not None and len({count for *_, count in found_ranges}) > 1:
         raise refused(
             over,
-            "The ranges have different numbers of divisions, so they cannot run together.",
+            "The ranges have different numbers of divisions, so they cannot be traversed simultaneously.",
             "Give the same number to all, or use SeqShowRobot.",
         )
     shown = _call_over_ranges(
@@ -137,7 +137,7 @@ def finished(
 
 def _pixel_note(path: str) -> str:
     """Return a note for a print format that promises vector lines but contains pixels."""
-    return " (pixels inside, 300 an inch)" if path.lower().endswith((".pdf", ".svg")) else ""
+    return " (contains a raster image, 300 dpi)" if path.lower().endswith((".pdf", ".svg")) else ""
 
 
 def _plane(workspace: Workspace) -> int:

@@ -60,7 +60,7 @@ def display_torques(workspace: Workspace) -> Result:
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
     lacking = _symbols_without_value(workspace, torques)
     if lacking:
-        lines.append(f"Without a value: {', '.join(lacking)}. Give them one, as in {lacking[0]} = 1.")
+        lines.append(f"Without a value: {', '.join(lacking)}. Assign one, as in {lacking[0]} = 1.")
     return Message(title="Input torques", text="\n".join(lines), severity="warning" if lacking else "done")
 
 
@@ -98,7 +98,7 @@ def _time_range(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
         )
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
-        raise refused(tree, f"{steps:g} is not a valid limit of steps.", f"Write a whole number such as {STEPS}.")
+        raise refused(tree, f"{steps:g} is not a valid number of steps.", f"Write a whole number such as {STEPS}.")
     return parts[0], parts[1], int(steps)
 
 
@@ -117,7 +117,7 @@ def _initial_conditions(workspace: Workspace, tree: Tree | None, robot: Robot, b
                 raise refused(
                     condition,
                     f"'{meaning.said(condition)}' is a second condition for {name}{chr(39) * primes}.",
-                    "Give only one for each.",
+                    "Give only one condition for each.",
                 )
             met.add((name, primes))
             if name not in places:
@@ -141,7 +141,7 @@ def _initial_condition(workspace: Workspace, tree: Tree, begin: float) -> Sequen
                 name = head.name + "'" * head.primes
                 raise refused(
                     tree,
-                    f"'{meaning.said(tree)}' is not at the start of the response, t = {begin:g}.",
+                    f"'{meaning.said(tree)}' is not a condition at the start of the response, t = {begin:g}.",
                     f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.",
                 )
             return [(head.name, head.primes, workspace.number(tree.right))]
@@ -211,7 +211,7 @@ def _arm_poses(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> Po
         step = workspace.number(step)
     if not step > 0.0:
         raise ExpressionError(
-            f"{step:g} is not a valid step between pictures.",
+            f"{step:g} is not a valid step between arms.",
             remedy="Write a positive number: seconds, or metres of the tool's path.",
         )
     times = _times_by_distance(run, step) if by_length else _times_by_step(run, step)
@@ -261,7 +261,7 @@ def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -
     columns = [np.asarray(run[name]) for name in names]
     for label, column in zip(labels, columns, strict=True):
         if column.ndim != 1:
-            raise ExpressionError(f"'{label}' has several components.", remedy="Name one of them.")
+            raise ExpressionError(f"'{label}' has several components.", remedy="Give one of them, for example with .x.")
     table = _excerpt(labels, columns)
     curves = tuple((names[0], name) for name in names[1:])
     files = tuple(workspace.target(file) for file in printed(found, "simplot"))
@@ -275,9 +275,9 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
     count = len(columns[0])
     stride = max(1, count // ROWS)
     rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, count, stride))
-    note = f"a row for every {stride} of {count} samples" if stride > 1 else ""
+    note = f"one row for every {stride} of {count} samples" if stride > 1 else ""
     return Table(
-        title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows, note=note
+        title=f"{', '.join(labels[1:])} against {labels[0]}", columns=tuple(map(Column, labels)), rows=rows, note=note
     )
 
 

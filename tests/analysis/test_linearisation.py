@@ -279,7 +279,7 @@ def test_the_function_tells_the_force_of_the_limit():
     mech = limited(0.4, 2.0)
     report = call("static_equilibrium", Context(mech.model, mech, np.array([1.5]), {}))
     message, table = report.parts[0], report.parts[1]
-    assert "pin rests against its limit, which pushes with 7.64 N·m" in message.text
+    assert "pin rests against its limit, which exerts 7.64 N·m" in message.text
     assert [row[-1] for row in table.rows] == ["rests against it"]
     told = call("static_equilibrium", Context(mech.model, mech, np.array([0.5]), {}), search="nearest")
     assert [row[-1] for row in told.parts[1].rows] == ["below"]

@@ -144,9 +144,9 @@ def test_what_is_told_of_limits():
     mech = pendulum(Limit(effort=6.0))
     context = Context(mech.model, mech, np.array([0.1]))
     words = str(call("static_equilibrium", context, forces={"pin": 40.0}).parts[0].text)
-    assert "The motor of pin is asked for 40 N·m and gives its limit, 6 N·m." in words
+    assert "The motor of pin would need 40 N·m and gives its limit, 6 N·m." in words
     words = str(call("linearise", context, forces={"pin": 40.0}).parts[0].text)
-    assert "At its limit of effort, where asking for more changes nothing: the motor of pin." in words
+    assert "Motor at its effort limit, so that its force is constant: pin." in words
 
 
 @pytest.mark.parametrize("asked", [0.5, 2.0])

@@ -229,7 +229,7 @@ def test_values_given_are_no_longer_called_assumed(run):
     robot = next(example for example in examples() if example.name == "two_link")
     _, out, _ = run("response", robot.path, "--end", "0.1", "--set", "a1=3", "--values", "m1=2")
     (said,) = [line for line in out.splitlines() if "assumed" in line]
-    assert said == "The file gives these no value; assumed: a2 = 1, g = 9.81, I1 = 1, m2 = 1, I2 = 1."
+    assert said == "The file gives no value for these; assumed: a2 = 1, g = 9.81, I1 = 1, m2 = 1, I2 = 1."
 
 
 def test_ellipsoid_is_another_name_of_manipulability(run):

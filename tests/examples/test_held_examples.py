@@ -35,8 +35,8 @@ def test_cards_of_rest_are_those_of_the_kernel_and_of_runs(example):
     table = call("inverse_dynamics", context)
     a = mech.accelerations(q, still, {}, t=context.t)
     forces = mech.inverse_dynamics_ranges(q, still, a, t=context.t)
-    if not mech.constrained and "At least" in [column.title for column in table.columns]:
-        for title, expected in (("At least", forces.tau_min), ("At most", forces.tau_max)):
+    if not mech.constrained and "Lower bound" in [column.title for column in table.columns]:
+        for title, expected in (("Lower bound", forces.tau_min), ("Upper bound", forces.tau_max)):
             np.testing.assert_allclose([c.value for c in table.column(title)], expected, atol=1e-9)
     elif not mech.constrained:
         np.testing.assert_array_equal(forces.tau_min, forces.tau_max)
@@ -46,7 +46,7 @@ def test_cards_of_rest_are_those_of_the_kernel_and_of_runs(example):
             equilibrium(mech, q, friction=True)
         return
     found = equilibrium(mech, q, friction=True)
-    holding = next((part for part in report.parts if part.title == "Holding forces"), None)
+    holding = next((part for part in report.parts if part.title == "Friction forces"), None)
     assert (holding is not None) == bool(found.friction.forces)
     if holding is not None and not mech.model.expanded.drivers:
         told = [c.value for c in holding.column("Friction")]

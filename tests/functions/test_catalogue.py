@@ -312,7 +312,7 @@ def test_declarations_are_light():
 
 def test_a_model_alone_is_taken_at_rest_and_the_order_is_told(puma):
     assert call("mass_matrix", puma.model).call == call("mass_matrix", puma).call
-    with pytest.raises(ModelError, match="name of the function comes first"):
+    with pytest.raises(ModelError, match="first argument must be the name of a function"):
         call(puma.model, "mass_matrix")
     with pytest.raises(ModelError, match="Its options: frame, position"):
         call("inverse_kinematics", puma, target=(0.5, 0.0, 0.3))

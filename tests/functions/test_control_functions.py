@@ -125,7 +125,7 @@ def test_derivatives_of_a_run_are_those_of_the_run_itself(model):
     for k, output in enumerate(("x.q", "tip.position.z")):
         assert ends[output, "mass"] == pytest.approx(by_mass[k], rel=1e-5)
         assert ends[output, "th.q"] == pytest.approx(by_angle[k], rel=1e-5)
-    assert dict(zip(of_goal.column("By"), of_goal.column("Derivative"), strict=True)) == pytest.approx(
+    assert dict(zip(of_goal.column("With respect to"), of_goal.column("Derivative"), strict=True)) == pytest.approx(
         {"mass": ends["x.q", "mass"], "th.q": ends["x.q", "th.q"]}
     )
     curve = next(each for each in parts(found, Diagram) if each.title == "∂ x.q")

@@ -66,8 +66,8 @@ def test_when_time_is_over_what_is_there_is_the_result_and_more_time_goes_on(mon
     message = stopped.parts[-1]
     assert isinstance(message, Message)
     assert message.severity == "warning"
-    assert "100 s were over in" in message.text
-    assert "Give more time" in message.text
+    assert "The time limit of 100 s passed in" in message.text
+    assert "Allow more time" in message.text
     assert len(labels(stopped)) < 4 or any(WAITING in row for row in stopped.parts[-2].entries)
     assert labels(call("symbolic_dynamics", here, seconds=1e9)) == ["P", "M", "CM", "G"]
 

@@ -112,7 +112,7 @@ def test_ranges(context):
     for wrong in ("joint1=0", "joint1=0:1:0", "joint1=0:1:2.5", "elbow=0:1", "joint1=0:1:1e9", [("joint1", 0)]):
         with pytest.raises(ModelError):
             option.coerce(wrong, context)
-    with pytest.raises(ModelError, match="is given two ranges"):
+    with pytest.raises(ModelError, match="has two ranges"):
         option.coerce(["joint1=0:1", "joint1=0:2"], context)
 
 
@@ -197,7 +197,7 @@ def test_texts_that_are_lists_add_up(context):
     option = Text("columns", "Columns", joined=", ")
     assert option.many
     assert option.coerce(["a=1", "b=2, c=3"], context) == "a=1, b=2, c=3" == option.coerce("a=1, b=2, c=3", context)
-    with pytest.raises(ModelError, match="Text is needed"):
+    with pytest.raises(ModelError, match="A string is needed"):
         Text("label", "Label").coerce(["a", "b"], context)
 
 

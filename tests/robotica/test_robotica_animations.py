@@ -87,7 +87,7 @@ def test_another_robot_is_told(session, tmp_path):
     [
         (lambda text: text.replace('"version": 1', '"version": '), "Expecting value"),
         (lambda text: "[]", "not an animation file"),
-        (lambda text: text.replace('"version": 1', '"version": 9'), "another program version"),
+        (lambda text: text.replace('"version": 1', '"version": 9'), "another version of the program"),
         (lambda text: text.replace('"poses": [[', '"poses": [[1.0, '), "cannot be read"),
         (lambda text: text.replace('"parameters"', '"parameter"'), "'parameters' is missing"),
         (lambda text: text.replace('"a1"', '"zz"'), "no parameter 'zz'"),

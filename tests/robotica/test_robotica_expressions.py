@@ -114,7 +114,7 @@ def test_torques_keep_their_symbols(session, tmp_path):
         ("M + 1", 1, "same number of rows"),
         ("3 + Sin[M]", 5, "not matrices"),
         ("2 / M", 1, "Divide by one entry"),
-        ("T[0,2][[5,4]]", 1, "outside of the 4 × 4 matrix"),
+        ("T[0,2][[5,4]]", 1, "outside the 4 × 4 matrix"),
         ("T[0,2][[4]]", 1, "needs a row and a column"),
         ("nix", 1, "'nix' has no value"),
         ("1/a1", 1, "Give the divisor a value"),

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 ACTUATORS = Text(
     "actuators",
     "Actuators",
-    "Joints that move or carry the machine, names with commas; empty: all joints of an open chain, of a machine with "
-    "loops as many as its degrees of freedom: those that are driven, have a motor, have one coordinate",
+    "Names of the joints that drive or hold the machine, separated by commas; empty: all joints of an "
+    "open chain; in a machine with loops, one joint per degree of freedom, preferably driven joints, "
+    "joints with a motor or joints with a single coordinate",
     joined=", ",
 )
 LENGTH = Number(
     "length",
     "Characteristic length",
-    "What counts like one radian; empty: the machine's size where translation and rotation are measured together, 1 m "
-    "between joints that slide and joints that turn",
+    "Length that corresponds to one radian when translation and rotation are combined; empty: the size "
+    "of the machine for combined measures, 1 m for the ratio of prismatic to revolute joint speeds",
     None,
     "length",
     minimum=1e-9,
@@ -41,14 +42,18 @@ def chosen_actuators(mech: Any, text: str) -> Actuators:
 
 def actuators_text(chosen: Actuators) -> str:
     """Describe the actuators and why they were chosen; '' if they are all joints of an open chain."""
-    return f"actuators: {', '.join(chosen.names)} ({chosen.reason}); all else follows them" if chosen.reason else ""
+    return (
+        f"actuators: {', '.join(chosen.names)} ({chosen.reason}); they determine all other motion"
+        if chosen.reason
+        else ""
+    )
 
 
 def speed_weights_text(mech: Any, chosen: Actuators, length: float | None) -> str:
     """Describe how speeds of prismatic and revolute joints are weighted; '' if there is only one kind."""
     if len(set(chosen.slides(mech))) < 2:
         return ""
-    return f"1 rad/s of a joint that turns counts like {joint_length(length):g} m/s of one that slides"
+    return f"1 rad/s of a revolute joint is weighted as {joint_length(length):g} m/s of a prismatic joint"
 
 
 def joint_length(length: float | None) -> float:

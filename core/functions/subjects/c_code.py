@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 TITLES = {
     "rates": "accelerations",
-    "reduced": "accelerations by closed forms",
-    "closed": "closing by closed forms",
-    "masses": "factors of masses",
-    "positions": "closing, one step",
+    "reduced": "accelerations from closed forms",
+    "closed": "loop closure in closed form",
+    "masses": "factorisation of the mass matrix",
+    "positions": "loop closure, one iteration",
     "speeds": "consistent speeds",
-    "normalised": "unit quaternions",
-    "settled": "junctions, one step",
+    "normalised": "quaternion normalisation",
+    "settled": "massless junctions, one iteration",
     "beyond": "limits",
-    "q_rate": "rates of coordinates",
+    "q_rate": "coordinate rates",
     "values": "outputs",
 }
 """Labels of the functions that make up a time step."""
@@ -95,12 +95,12 @@ def _split_list(text: str) -> tuple[str, ...]:
 
 
 def _report(found: Generated, folder: str) -> Result:
-    measured = ", with how long a step takes here in README.md" if found.trial.passed else ""
-    where = f"Written to {folder}{measured}." if folder else "Nothing was written: no folder is named."
+    measured = ", with the measured time per step in README.md" if found.trial.passed else ""
+    where = f"Written to {folder}{measured}." if folder else "Nothing was written, since no folder is given."
     lines = [f"{where} {found.trial.words}", *found.notes]
     if found.difference is not None:
         lines.append(
-            f"The program's own run differs by {found.difference:.2g} of its size at the end of the reference."
+            f"At the end of the reference the program's own run differs by a fraction of {found.difference:.2g}."
         )
     severity = "error" if found.trial.passed is False else "done" if folder else "info"
     kinds = list(next(iter(found.operations.values())))
@@ -112,7 +112,7 @@ def _report(found: Generated, folder: str) -> Result:
         title="C code",
         parts=(
             Message(title="", text="\n".join(lines), severity=severity),
-            Table(title="Operations of one call", columns=columns, rows=rows),
+            Table(title="Operations per call", columns=columns, rows=rows),
         ),
     )
 
@@ -122,31 +122,38 @@ FUNCTIONS = (
         "write_c_code",
         "C code",
         "Control",
-        "The machine as stand-alone C99: a step of fixed cost, and functions of it.\n\nThe code needs nothing but "
-        "<math.h>: nothing is allocated, no loop is without a constant bound, all state lies in a structure that the "
-        "caller owns. Loops close in closed form where they have one, else by a fixed number of Gauss–Newton steps. "
-        "Beside it lie a program that compares every sample of a reference and measures time (it is built and run at "
-        "once if there is a compiler), a Makefile and CMakeLists.txt. Without a folder nothing is written, but the "
-        "code is tried and its operations are counted.",
+        "The machine as stand-alone C99 code: a time step of fixed cost, and further functions of the "
+        "machine.\n\n"
+        "The code depends only on <math.h>: no memory is allocated, every loop has a constant bound, and all "
+        "state is in a structure that the caller owns. Loops are closed in closed form where possible, "
+        "otherwise by a fixed number of Gauss–Newton iterations. The folder also gets a test program that "
+        "compares every sample with a reference run and measures the time per step (it is compiled and run "
+        "at once if a compiler is available), a Makefile and a CMakeLists.txt. Without a folder nothing is "
+        "written, but the code is tested and its operations are counted.",
         write_c_code,
         (
-            OutputFolder("folder", "Folder", "Where the code goes; empty: nowhere"),
+            OutputFolder(
+                "folder",
+                "Folder",
+                "Folder for the code; empty: test the code and count its operations without writing it",
+            ),
             Text(
                 "functions",
                 "Functions",
-                "Beside the step, with commas: inverse_dynamics, mass_matrix, frame:tool, jacobian:tool …",
+                "Further functions besides the time step, separated by commas: inverse_dynamics, mass_matrix, "
+                "frame:tool, jacobian:tool …",
                 joined=", ",
             ),
             Text(
                 "outputs",
                 "Outputs",
-                "Formulas of signals after each step, with commas; empty: all sensors",
+                "Formulas of signals that are computed after each step, separated by commas; empty: all sensors",
                 joined=", ",
             ),
             Choice(
                 "method",
                 "Method",
-                "How a step is taken",
+                "Integration method",
                 "rk4",
                 ("rk4", "heun", "euler", "semi_implicit", "ros2"),
                 {
@@ -160,7 +167,7 @@ FUNCTIONS = (
             Number(
                 "step",
                 "Step",
-                "Length of a step; empty: 1 ms, or less where that is too long",
+                "Step size; empty: 1 ms, or less if the machine needs it",
                 None,
                 dimension="time",
                 minimum=1e-9,
@@ -169,21 +176,29 @@ FUNCTIONS = (
             Choice(
                 "parameters",
                 "Parameters",
-                "Whether they can be changed while the code runs",
+                "Pass parameters as arguments, so that they can be changed at run time, or compile them in as "
+                "constants",
                 "arguments",
                 ("arguments", "constants"),
             ),
-            Choice("precision", "Precision", "Type of numbers", "double", ("double", "float")),
-            Integer("closing", "Closing", "Gauss–Newton steps that close loops without a closed form", 2, 1, 10),
+            Choice("precision", "Precision", "Floating-point type of the code", "double", ("double", "float")),
+            Integer(
+                "closing",
+                "Loop iterations",
+                "Gauss–Newton iterations per time step for loops without a closed form",
+                2,
+                1,
+                10,
+            ),
             Choice(
                 "factorisation",
                 "Factorisation",
-                "How their equations are solved: rank-revealing (automatic) finds redundant constraints at each step, "
-                "Cholesky takes all for independent",
+                "Solution of the constraint equations: rank-revealing (automatic) finds redundant constraints at "
+                "each step, Cholesky assumes that there are none",
                 "automatic",
                 ("automatic", "Cholesky", "rank-revealing"),
             ),
-            Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) next to the code", False),
+            Flag("fmu", "FMU", "Also write a Functional Mock-up Unit (FMI 2.0, Co-Simulation)", False),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,

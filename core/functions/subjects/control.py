@@ -65,7 +65,7 @@ def linear_system(
     parts: list[Result] = [_point_message(system)]
     sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
     sides |= {"C": (system.output_names, system.state_names), "D": (system.output_names, system.input_names)}
-    notes = {"A": "ẋ = A x + B w", "B": "by the inputs w", "C": "y = C x + D w", "D": "by the inputs at once"}
+    notes = {"A": "ẋ = A x + B w", "B": "by inputs w", "C": "y = C x + D w", "D": "direct feedthrough"}
     for name, (rows, columns) in sides.items():
         if rows and columns:
             entries = rows_of(without_rounding_errors(getattr(system, name)))
@@ -120,9 +120,9 @@ def _point_message(system: LinearSystem) -> Message:
         name, rate = system.state_names[worst], system.residual[worst]
         unit = _per_second(system.units.states[worst])
         text = f"This is not an operating point: {name} changes by {rate:.4g} {unit}. The linear "
-        text += "motion is that about the motion which begins here. Operating point (trim) finds one."
+        text += "system describes deviations from the motion that starts here. Operating point (trim) finds one."
         return Message(text=f"{text} {words}".rstrip(), severity="hint")
-    text = "This is an operating point. All modes are reached and seen."
+    text = "This is an operating point. All modes are controllable and observable."
     if words or not (system.input_names and system.output_names):
         text = f"This is an operating point. {words}".rstrip()
     return Message(text=text, severity="hint" if words else "done")
@@ -142,8 +142,8 @@ def _point_table(system: LinearSystem) -> Table:
         for kind, names, values, units in groups
         for name, value, unit in zip(names, without_rounding_errors(values), units, strict=True)
     ]
-    columns = (Column("What"), Column("Name"), Column("Value"), Column("Unit"))
-    return Table(title="Deviations count from", columns=columns, rows=tuple(rows), note="SI")
+    columns = (Column("Kind"), Column("Name"), Column("Value"), Column("Unit"))
+    return Table(title="Operating point of the deviations", columns=columns, rows=tuple(rows), note="SI")
 
 
 def _mode_table(system: LinearSystem) -> Table:
@@ -162,8 +162,11 @@ def _mode_table(system: LinearSystem) -> Table:
             real, imaginary = (0.0 if abs(x) <= 1e-9 * size else float(x) for x in (zero.real, zero.imag))
             if imaginary >= 0.0:
                 rows.append((f"Zero {k}", real, imaginary, abs(imaginary) / (2.0 * math.pi), None, None, None))
-    titles = ("", "Re [1/s]", "Im [1/s]", "Frequency [Hz]", "Damping ratio", "Reached", "Seen")
-    note = "conjugate ones once; reached, seen: relative to the mode of which inputs reach, outputs see the most"
+    titles = ("", "Re [1/s]", "Im [1/s]", "Frequency [Hz]", "Damping ratio", "Controllability", "Observability")
+    note = (
+        "one of each conjugate pair; controllability and observability relative to the most controllable and "
+        "the most observable mode"
+    )
     return Table(title="Poles and zeros", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note)
 
 
@@ -306,7 +309,10 @@ def lqr(
     loop = found.closed_loop()
     parts: list[Result] = _stuck_message(system)
     if not system.at_rest:
-        text = "This is not an operating point: the feedback holds it only with additional forces. Trim finds one."
+        text = (
+            "This is not an operating point, so the feedback can hold it only with additional constant forces. "
+            "Operating point (trim) finds an operating point."
+        )
         parts.append(Message(text=text, severity="warning"))
     gains = Matrix(
         title="Gains",
@@ -317,10 +323,10 @@ def lqr(
         note="w = u0 − K (x − x0), SI",
     )
     weights = Table(
-        title="Weights of squares",
-        columns=(Column("What"), Column("Weight"), Column("Unit")),
+        title="Weights of the squares",
+        columns=(Column("Kind"), Column("Weight"), Column("Unit")),
         rows=found.weights,
-        note="their terms are pure numbers, which can be added",
+        note="each weight times the square of its quantity is dimensionless, so that the terms can be added",
     )
     parts += [gains, weights, _mode_table(loop)]
     poles = (system.poles, found.poles)
@@ -365,7 +371,7 @@ def root_locus(
         )
     if ranges:
         name, start, stop, divisions = ranges[0]
-        context.step(0, 1, f"Poles over {name}")
+        context.step(0, 1, f"Root locus over {name}")
         found = random_closed_pose_from(
             context.mech,
             name,
@@ -380,9 +386,9 @@ def root_locus(
     else:
         if len(inputs) > 1 or len(outputs) > 1:
             raise ModelError(
-                "A feedback gain needs exactly one output and one input.",
+                "The gain of a feedback runs from exactly one output to one input.",
                 where="option 'inputs'",
-                remedy="Name one of each.",
+                remedy="Name one input and one output.",
             )
         free = _linear_system_at(context, (), (), "", {}, {}, friction=friction)
         if not (own := free.coordinates):
@@ -390,7 +396,7 @@ def root_locus(
         first = next((name for name in own if name in context.mech.q_names), own[0])
         inputs = inputs or [f"{first}.tau"]
         outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
-        context.step(0, 1, "Poles over the gain")
+        context.step(0, 1, "Root locus")
         system = _linear_system_at(context, inputs, outputs, "", {}, {}, friction=friction)
         gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
         found, unit = random_closed_pose_from(system, values=gains), ""
@@ -425,7 +431,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
     unstable = int((found.poles[0].real > edge).sum())
     opening = f"At {found.name} = {found.values[0]:.5g}{in_unit}, {unstable or 'none'} of {found.poles.shape[1]} poles "
     opening += "is unstable." if unstable <= 1 else "are unstable."
-    text = " ".join([opening, *(texts or ["None crosses the imaginary axis."])])
+    text = " ".join([opening, *(texts or ["No pole crosses the imaginary axis."])])
     names = [f"pole {k + 1}" for k in range(found.poles.shape[1])]
     paths = [Series(n, tuple(c.real), tuple(c.imag)) for n, c in zip(names, found.poles.T, strict=True)]
     ends = [
@@ -443,13 +449,18 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
     return Report(title="Root locus", parts=tuple(parts))
 
 
-_FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
-_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", ")
-_FRICTION = Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True)
+_FORCES = Values("forces", "Joint forces", "Constant joint forces or torques by name; zero if not given", rate=-1)
+_COORDINATES = Text(
+    "coordinates",
+    "Independent coordinates",
+    "Names of the independent coordinates, separated by commas; empty: chosen automatically",
+    joined=", ",
+)
+_FRICTION = Flag("friction", "Dry friction", "Joints at rest stick if dry friction can hold them", True)
 _INPUTS = Signals(
     "inputs",
     "Inputs",
-    "Names with commas: joint.tau, force.input, driver.signal, parameters, gravity.x, frame.force.x",
+    "Names separated by commas: joint.tau, force.input, driver.signal, parameters, gravity.x, frame.force.x",
     of="inputs",
 )
 
@@ -464,30 +475,59 @@ FUNCTIONS = (
         "linear_system",
         "Linear system",
         "Control",
-        "State space with inputs and outputs about the present pose: A, B, C, D, poles and zeros, Bode and step "
-        "response, modes.\n\nInputs are joint forces, force elements, drivers, parameters, gravity, forces on frames; "
-        "outputs are channels of runs or formulas of them. All is differentiated exactly on the manifold of closed "
-        "poses. Uncontrollable and unobservable modes are reported. " + SPEEDS_FOLLOW,
+        "State-space model about the present pose: A, B, C, D, poles and zeros, Bode diagram, step response "
+        "and modes.\n\n"
+        "Inputs are joint forces, force elements, drivers, parameters, gravity and forces on frames; outputs "
+        "are channels of runs or formulas of channels. The equations are differentiated exactly along the "
+        "motions that the constraints allow. Uncontrollable and unobservable modes are reported. " + SPEEDS_FOLLOW,
         linear_system,
         (
-            ElementName("point", "About", "Operating point of the document; none: the present pose", none="Pose"),
+            ElementName(
+                "point",
+                "About",
+                "Operating point of the document about which to linearise; none: the present pose",
+                none="Pose",
+            ),
             _INPUTS,
-            Signals("outputs", "Outputs", "Names with commas: channels of runs, or formulas of them", of="outputs"),
+            Signals(
+                "outputs",
+                "Outputs",
+                "Names of run channels, or formulas of channels, separated by commas",
+                of="outputs",
+            ),
             _COORDINATES,
             Values(
-                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+                "speeds",
+                "Joint speeds",
+                "Joint speeds of the state about which to linearise; the others follow from the constraints or are "
+                "zero",
+                rate=1,
             ),
             _FORCES,
             Choice(
                 "driver_as",
                 "Drivers",
-                "A driver's input: what it moves by and its rates, or its acceleration with these as states",
+                "Input of a driver: its signal together with the signal's rates, or its acceleration, with position "
+                "and speed as states",
                 "signal",
                 ("signal", "acceleration"),
             ),
             _FRICTION,
-            Number("duration", "Step response", "Seconds that are shown; empty: chosen for you", None, "time", 1e-9),
-            OutputFile("file", "Save to", "NumPy's archive or MATLAB's file of the system", "", (".npz", ".mat")),
+            Number(
+                "duration",
+                "Step response",
+                "Duration of the step response, s; empty: chosen automatically",
+                None,
+                "time",
+                1e-9,
+            ),
+            OutputFile(
+                "file",
+                "Save to",
+                "File for the system, as NumPy archive (.npz) or MATLAB file (.mat); empty: none",
+                "",
+                (".npz", ".mat"),
+            ),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,
@@ -497,18 +537,28 @@ FUNCTIONS = (
         "lqr",
         "Feedback (LQR)",
         "Control",
-        "The state feedback that holds the present pose with the least quadratic cost.\n\nThe gain K of w = u0 − "
-        "K (x − x0) makes the integral of the weighted squares of states and inputs least. Saved as a file, the "
-        "machine has the feedback as formulas of its actuators, each gain a parameter, and can be simulated as it is.",
+        "State feedback that holds the present pose at minimum quadratic cost.\n\n"
+        "The gain K of w = u0 − K (x − x0) minimises the integral of the weighted squares of states and "
+        "inputs. When saved to a file, the machine contains the feedback as formulas of its actuators, with "
+        "each gain as a parameter, and can be simulated as it is.",
         lqr,
         (
-            Signals("inputs", "Inputs", "Names with commas; empty: forces of the independent coordinates", of="inputs"),
-            SignalValues("states", "State weights", "By name, as joint.q=10; others 0. None given: 1 of all"),
-            SignalValues("efforts", "Input weights", "By name, as joint.tau=0.1; others 1"),
+            Signals(
+                "inputs",
+                "Inputs",
+                "Names separated by commas; empty: the forces of the independent coordinates",
+                of="inputs",
+            ),
+            SignalValues(
+                "states",
+                "State weights",
+                "Weights of states by name, e.g. joint.q=10; zero for the others; if none is given, 1 for all",
+            ),
+            SignalValues("efforts", "Input weights", "Weights of inputs by name, e.g. joint.tau=0.1; 1 for the others"),
             _COORDINATES,
             _FORCES,
             _FRICTION,
-            OutputFile("file", "Save to", "The machine with its feedback", "", (".kst",)),
+            OutputFile("file", "Save to", "Machine file (.kst) with the feedback; empty: none", "", (".kst",)),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,
@@ -518,24 +568,38 @@ FUNCTIONS = (
         "root_locus",
         "Root locus",
         "Control",
-        "How the poles move while a parameter, a coordinate or a feedback gain varies.\n\nAt each value the "
-        "machine is linearised again, at the pose that follows: with loops closed, or in static equilibrium. Without a "
-        "range the gain k of w = −k y varies, from one output to one input: a proportional feedback of the first "
-        "independent coordinate unless others are named. Changes of stability are reported.",
+        "Motion of the poles as a parameter, a coordinate or a feedback gain varies.\n\n"
+        "The machine is linearised again at each value, with its loops closed or in static equilibrium. If "
+        "no range is given, the gain k of the feedback w = −k y varies, from one output to one input: by "
+        "default a proportional feedback of the first independent coordinate. Changes of stability are "
+        "reported.",
         root_locus,
         (
-            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry to vary"),
+            Ranges("ranges", "Range", "Parameter, coordinate or DH entry to vary; empty: the gain of a feedback"),
             Choice(
                 "follow",
                 "Pose",
-                "What the machine does while it runs",
+                "Pose of the machine at each value",
                 "pose",
                 ("pose", "equilibrium"),
-                titles={"pose": "stays (loops close)", "equilibrium": "static equilibrium"},
+                titles={"pose": "present pose (loops closed)", "equilibrium": "static equilibrium"},
             ),
-            Signals("inputs", "Feedback to", "One input, where a gain runs; empty: a joint's force", of="inputs"),
-            Signals("outputs", "Feedback from", "One output, where a gain runs; empty: its coordinate", of="outputs"),
-            Number("gain", "Largest gain", "SI; empty: gains that move the poles", None),
+            Signals(
+                "inputs",
+                "Feedback to",
+                "Input on which the feedback acts when a gain is varied; empty: the force of the first independent "
+                "joint",
+                of="inputs",
+            ),
+            Signals(
+                "outputs",
+                "Feedback from",
+                "Output to feed back when a gain is varied; empty: the coordinate of that joint",
+                of="outputs",
+            ),
+            Number(
+                "gain", "Largest gain", "Largest feedback gain, SI; empty: chosen so that the poles move visibly", None
+            ),
             _FRICTION,
         ),
         needs=(needs_motion, needs_mass),

@@ -45,8 +45,8 @@ def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
     for i, variable in enumerate(chain.variables, 1):
         verb = "turns" if variable.turns else "slides"
         rows.append((str(i), chain.frames[i], variable.joint, verb, variable.symbol))
-    columns = tuple(map(Column, ("Frame", "On", "Joint", "Which", "By")))
-    note = "frames of the bodies as the file states them, no Denavit–Hartenberg frames; Find DH table makes these"
+    columns = tuple(map(Column, ("Frame", "On", "Joint", "About", "By")))
+    note = "body frames as given in the file, not Denavit–Hartenberg frames; Find DH table determines those"
     return (Table(title="Frames", columns=columns, rows=tuple(rows), note=note),)
 
 
@@ -85,14 +85,16 @@ FUNCTIONS = (
         "derivation",
         "Derivation step by step",
         "Symbols",
-        "How the equations of motion come about: frames, A matrices, forward kinematics, the Jacobian column by "
-        "column, centres of mass, energies, M, C, G, each with its formula and its numbers at the present pose.\n\n"
-        "Numbers of energies and C are for joint speeds of 1 rad/s or 1 m/s and no accelerations. "
-        "The panel Derivation (Tools, Derivation replay) shows the same with pictures in the scene.",
+        "Derivation of the equations of motion: frames, A matrices, forward kinematics, the Jacobian column "
+        "by column, centres of mass, energies, M, C and G, each with its formula and its numerical values at "
+        "the present pose.\n\n"
+        "The values of the energies and of C are for joint speeds of 1 rad/s or 1 m/s and zero "
+        "accelerations. The panel Derivation (Tools, Derivation replay) shows the same with pictures in the "
+        "scene.",
         derivation,
         (
-            Choice("part", "Part", "Which steps", "all", PARTS),
-            Flag("numbers", "Numbers", "At the present pose, SI", True),
+            Choice("part", "Part", "Steps to show", "all", PARTS),
+            Flag("numbers", "Numbers", "Show numerical values at the present pose, in SI units", True),
             SYMBOLS,
             TIP,
             RECOGNISE,

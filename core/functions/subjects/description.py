@@ -228,7 +228,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     ]
     if file:
         write_table(context.model, found.chain(), file)
-        parts.append(Message(text=f"Wrote {file}."))
+        parts.append(Message(text=f"Written to {file}."))
     return Report(title="DH table of the chain", parts=tuple(parts))
 
 
@@ -270,13 +270,18 @@ FUNCTIONS = (
         "dh_table",
         "DH table",
         "Robot description",
-        "The Denavit–Hartenberg table of every chain.\n\nEach row is a joint with link length a, twist α, offset d and "
-        "angle θ; the joint variable is shown in its own entry. The convention (standard or modified) is named below "
-        "the table. With numbers = values the symbols are replaced by their present values.",
+        "The Denavit–Hartenberg table of every chain.\n\n"
+        "Each row is a joint with link length a, twist α, offset d and angle θ; the joint variable appears "
+        "in its own entry. The convention (standard or modified) is given below the table. With numbers = "
+        "values, symbols are replaced by their present values.",
         dh_table,
         (
             Choice(
-                "numbers", "Entries", "Symbols as written, or present values", "as written", ("as written", "values")
+                "numbers",
+                "Entries",
+                "Show entries as written (formulas and symbols), or their present values",
+                "as written",
+                ("as written", "values"),
             ),
         ),
         needs=(needs_chain,),
@@ -300,8 +305,8 @@ FUNCTIONS = (
         "coordinates",
         "Joint coordinates and limits",
         "Robot description",
-        "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
-        "those at a limit are marked.",
+        "Every joint coordinate with its present value and its limits.\n\n"
+        "Coordinates that follow another joint (mimic) and coordinates at a limit are marked.",
         coordinates,
         needs=(needs_motion,),
         live=True,
@@ -310,8 +315,9 @@ FUNCTIONS = (
         "parameters",
         "Parameters",
         "Robot description",
-        "Every named parameter of the model with its formula and its present value.\n\nA parameter with a number can "
-        "be moved by a slider; one with a formula follows others.",
+        "Every named parameter of the model with its formula and its present value.\n\n"
+        "A parameter given as a number can be changed with a slider; one given as a formula depends on other "
+        "parameters.",
         parameters,
         needs=(_needs_parameters,),
         live=True,
@@ -321,8 +327,9 @@ FUNCTIONS = (
         "mass_properties",
         "Mass properties",
         "Robot description",
-        "Mass, centre of mass and inertia of every body.\n\nThe inertia is about the centre of mass in the body's "
-        "axes, products with the minus sign. A body with a density has its mass from its shapes.",
+        "Mass, centre of mass and inertia of every body.\n\n"
+        "The inertia tensor is about the centre of mass, in the axes of the body; products of inertia carry "
+        "the minus sign. The mass of a body with a density is computed from its shapes.",
         mass_properties,
         needs=(needs_bodies,),
         reads="machine",
@@ -332,14 +339,27 @@ FUNCTIONS = (
         "fit_dh_table",
         "Find DH table",
         "Robot description",
-        "Denavit–Hartenberg parameters, standard or modified, of the chain to any frame, whatever its file.\n\n"
-        "Frames are put on the common normals of neighbouring axes; base and tool transforms take up the rest. The "
-        "residual is the largest deviation of the tip over random poses. Joints that no table can hold are named.",
+        "Denavit–Hartenberg parameters, standard or modified, of the chain to any frame, for a machine from "
+        "any file.\n\n"
+        "Frames are placed on the common normals of successive axes; the base and tool transforms account "
+        "for the rest. The residual is the largest deviation of the tip over random poses. Joints that a DH "
+        "table cannot represent are reported.",
         fit_dh_table,
         (
-            Choice("convention", "Convention", "Distal or Craig's", "standard", ("standard", "modified")),
+            Choice(
+                "convention",
+                "Convention",
+                "Standard (distal) or modified (Craig) convention",
+                "standard",
+                ("standard", "modified"),
+            ),
             FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool"),
-            OutputFile("file", "File", "Model file for the table", suffixes=(".kst", ".csv", ".toml", ".rob")),
+            OutputFile(
+                "file",
+                "File",
+                "File for the table, in a format given by its suffix; empty: none",
+                suffixes=(".kst", ".csv", ".toml", ".rob"),
+            ),
         ),
         (needs_motion, needs_serial_chain),
         robotica="DataFile",

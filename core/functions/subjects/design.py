@@ -26,7 +26,7 @@ TOPOLOGY_TITLES = {
     "swinging_block": "Swinging block",
     "watt": "Watt's six-bar",
     "stephenson": "Stephenson's six-bar",
-    "auto": "Any of them",
+    "auto": "All of these",
 }
 SOLVER_NAMES = ("auto", "least_squares", "SLSQP", "trust-constr", "IPOPT", "differential_evolution")
 SHOWN = 160
@@ -49,7 +49,7 @@ def path_synthesis(
 ) -> Result:
     """Find linkages with a point that follows a given curve."""
     if not points.strip() and not file:
-        text = "Give points, as 0.1 0.2; 0.3 0.25; 0.2 0.4, or a file of them (CSV or SVG)."
+        text = "Give points of the curve, such as 0.1 0.2; 0.3 0.25; 0.2 0.4, or a file with points (CSV or SVG)."
         return Report(title="Path synthesis", parts=(Message(text=text, severity="hint"),))
     target = _target(points, file, closed, timed)
     if smooth:
@@ -61,7 +61,7 @@ def _linkages(context: Context, target: Target, topology: str, starts: int, coun
     """Find linkages for a target curve, and report their table, dimensions and curves."""
     from core.design.path_synthesis import synthesise
 
-    context.step(0, 2, "Atlas and fits")
+    context.step(0, 2, "Search in the atlas and refinement")
     found = synthesise(target, topology, starts=starts, count=count, stop=context.cancelled)
     if not found:
         raise Cancelled
@@ -88,7 +88,7 @@ def _target(points: str, file: str, closed: bool, timed: bool) -> Target:
 
 def _verdict(best: Linkage) -> Message:
     title = TOPOLOGY_TITLES[best.topology]
-    away = f"{best.error:.3g} m from the curve (root of the mean square), {best.largest:.3g} m at most"
+    away = f"RMS distance {best.error:.3g} m from the curve, largest distance {best.largest:.3g} m"
     if best.defects:
         return Message(text=f"{title}: {away}. {' '.join(best.defects)}", severity="warning")
     return Message(text=f"{title}: {away}; no branch, order or circuit defect.", severity="done")
@@ -103,7 +103,13 @@ def _solutions(found: tuple[Linkage, ...]) -> Table:
          "turns" if each.turns else "swings", " ".join(each.defects) or "none")
         for each, error in zip(found, errors, strict=True)
     ]  # fmt: skip
-    columns = (Column("Linkage"), Column("Off, m"), Column("Off, sizes"), Column("Crank"), Column("Defects"))
+    columns = (
+        Column("Linkage"),
+        Column("RMS error, m"),
+        Column("RMS error / curve size"),
+        Column("Crank"),
+        Column("Defects"),
+    )
     return Table(title="Solutions", columns=columns, rows=tuple(rows))
 
 
@@ -114,8 +120,8 @@ def _dimensions(best: Linkage) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (name, round(value, 9), *(round(each[name], 9) for each in others)) for name, value in best.lengths.items()
     ]
-    note = "m, rad; cognates draw the same curve (Roberts)" if others else "m, rad"
-    return Table(title="Dimensions of the first", columns=columns, rows=tuple(rows), note=note)
+    note = "m, rad; the cognates trace the same curve (Roberts)" if others else "m, rad"
+    return Table(title="Dimensions of the first linkage", columns=columns, rows=tuple(rows), note=note)
 
 
 def _curves(target: Target, found: tuple[Linkage, ...]) -> Diagram:
@@ -142,8 +148,8 @@ def optimise(
 ) -> Result:
     """Find parameter values that minimise a formula."""
     if not design.strip() and (not vary.strip() or not minimise.strip()):
-        free = ", ".join(context.mech.p_names) or "none; give the model parameters"
-        text = f"Name what is varied and what is to be least. Free parameters: {free}."
+        free = ", ".join(context.mech.p_names) or "none; add parameters to the model"
+        text = f"Give the parameters to vary and the formula to minimise. Free parameters: {free}."
         return Report(title="Optimisation", parts=(Message(text=text, severity="hint"),))
     if design.strip():
         from core.design.asked_designs import asked_aim, asked_design, asked_target
@@ -206,26 +212,30 @@ def report_of(context: Context, found: Designed, save: str = "") -> Report:
     best = found.best
     names = tuple(best.parameters)
     reached = [row for row in found.table if row.state != "failed"]
-    text = f"{best.value:.6g} at the best of {len(reached)} starts that came to a value, of {len(found.table)}."
-    text += f" By {found.solver} ({found.reason}), slopes {found.slopes}."
+    text = f"Smallest value {best.value:.6g}; {len(reached)} of {len(found.table)} starts reached a value."
+    text += f" Solver {found.solver} ({found.reason}), derivatives {found.slopes}."
     if best.at_bounds:
-        text += f" At a bound: {', '.join(best.at_bounds)}."
+        text += f" At their bounds: {', '.join(best.at_bounds)}."
     if best.missed:
         text += f" {best.conflict}"
     if found.alike:
-        text += f" These cannot be told apart: {', '.join(found.alike)}."
+        text += f" These parameters cannot be distinguished: {', '.join(found.alike)}."
     if save:
-        text += f" The machine stands in {save}."
+        text += f" The machine has been written to {save}."
     rows = []
     for row in found.table:
         values = without_rounding_errors([row.parameters[name] for name in names], SOLVED_FRACTION)
         value = float(f"{row.value:.9g}") if row.state != "failed" else None
         rows.append((row.number, row.state, value, *(float(f"{x:.6g}") for x in values), row.message))
-    columns = (Column("Start"), Column("State"), Column("Value"), *(Column(name) for name in names), Column("Ended"))
-    table = Table(title="Starts", columns=columns, rows=tuple(rows), note="SI; start 0 is the present machine")
+    columns = (Column("Start"), Column("State"), Column("Value"), *(Column(name) for name in names), Column("Outcome"))
+    table = Table(title="Starts", columns=columns, rows=tuple(rows), note="SI; start 0 has the present values")
     order = sorted(found.sensitivities.items(), key=lambda item: -item[1])
     slopes = tuple((name, float(f"{size:.4g}")) for name, size in order)
-    moved = Table(title="Sensitivities", columns=(Column("Parameter"), Column("Change over its bounds")), rows=slopes)
+    moved = Table(
+        title="Sensitivities",
+        columns=(Column("Parameter"), Column("Change of the objective over the parameter's bounds")),
+        rows=slopes,
+    )
     p = dict(best.parameters)
     q = context.mech.rest({**context.p, **p})
     pose = PoseSequence(title="The best machine", q=(tuple(map(float, q)),), p=(p,), display="single")
@@ -233,26 +243,39 @@ def report_of(context: Context, found: Designed, save: str = "") -> Report:
     return Report(title="Optimisation", parts=(Message(text=text, severity=severity), table, moved, pose))
 
 
-_SAVE = OutputFile("save", "Save the best as", "File of the machine; empty: none", suffixes=(".kst",))
+_SAVE = OutputFile("save", "Save the best as", "Machine file (.kst) for the result; empty: none", suffixes=(".kst",))
 
 FUNCTIONS = (
     Function(
         "path_synthesis",
         "Linkage for a curve (path synthesis)",
         "Mechanisms",
-        "Linkages of which a point follows a curve.\n\nThe curve is typed or read, closed or an arc, with the crank's "
-        "time (points even in it) or without. An atlas of 100,000 linkages of the kind is made once, the nearest are "
-        "found in closed form and refined with exact slopes. What keeps a linkage from running through the points in "
-        "order is named: circuit, branch and order defects; the cognates of a four-bar are given.",
+        "Find linkages with a point that follows a given curve.\n\n"
+        "The curve is typed or read from a file; it is closed or open, with or without prescribed timing "
+        "(points at equal crank intervals). An atlas of 100,000 linkages of each kind is computed once; the "
+        "nearest ones are scaled and placed in closed form, then refined with exact derivatives. Circuit, "
+        "branch and order defects, which keep a linkage from passing through the points in order, are "
+        "reported; for a four-bar its cognates are given.",
         path_synthesis,
         (
-            Text("points", "Points", "x z; x z; … in metres", joined="; "),
+            Text("points", "Points", "Points of the curve as x z; x z; … in m", joined="; "),
             InputFile(
-                "file", "File", "Points as CSV (x, z[, time]) or an SVG path (mm)", suffixes=(".csv", ".txt", ".svg")
+                "file",
+                "File",
+                "File with the points, as CSV (x, z[, time] in m, s) or an SVG path (in mm); empty: the points given "
+                "above",
+                suffixes=(".csv", ".txt", ".svg"),
             ),
-            Flag("closed", "Closed", "The last point is followed by the first", True),
-            Flag("timed", "Timed", "The points are even in the crank's turn"),
-            Integer("smooth", "Fourier terms", "By which the curve is smoothed first; 0: not", 0, 0, 30),
+            Flag("closed", "Closed", "Closed curve: the last point is joined to the first", True),
+            Flag("timed", "Timed", "Prescribed timing: the points are reached at equal intervals of the crank angle"),
+            Integer(
+                "smooth",
+                "Fourier terms",
+                "Number of Fourier terms by which the curve is smoothed before the search; 0: no smoothing",
+                0,
+                0,
+                30,
+            ),
             Choice(
                 "topology",
                 "Kind",
@@ -261,8 +284,8 @@ FUNCTIONS = (
                 choices=tuple(TOPOLOGY_TITLES),
                 titles=TOPOLOGY_TITLES,
             ),
-            Integer("starts", "Starts", "Members of the atlas that are refined", 120, 1, 5000),
-            Integer("count", "Results", "Linkages at most", 5, 1, 50),
+            Integer("starts", "Starts", "Number of linkages of the atlas that are refined", 120, 1, 5000),
+            Integer("count", "Results", "Largest number of linkages to report", 5, 1, 50),
             _SAVE,
         ),
         apart=True,
@@ -273,21 +296,46 @@ FUNCTIONS = (
         "optimise",
         "Optimise parameters (design)",
         "Mechanisms",
-        "Parameters of the machine by which a formula is least.\n\nThe formula reduces channels over poses along a "
-        "coordinate, or over a run, to a number: rms, mean, max, min, span, integral, at(channel, time); "
-        "mode[1].frequency and .period are of the small oscillations at rest. Requirements are comparisons. The solver "
-        "is chosen with a reason; starts that fail are rows of the table.",
+        "Find values of the machine's parameters that minimise a formula.\n\n"
+        "The formula reduces channels to a number, over poses along a coordinate or over a run: rms, mean, "
+        "max, min, span, integral, at(channel, time); mode[1].frequency and mode[1].period refer to small "
+        "oscillations about the reference configuration. Requirements are inequalities. The report gives the "
+        "solver and the reason for its choice; starts that fail are listed in the table.",
         optimise,
         (
-            Text("design", "Design", "Name of a design of the document, in place of what follows; empty: none"),
-            Text("vary", "Vary", "a, b=0.1:0.3 … ; without bounds those of the parameter", joined=", "),
-            Text("minimise", "Minimise", "span(frame.position.z), (mode[1].period - 1)^2 …"),
-            Text("require", "Require", "min(frame.position.z) > 5 cm; … ", joined="; "),
-            Text("sweep", "Poses along", "joint, or joint=0 deg:180 deg; empty: the rest pose, or a run"),
-            Number("duration", "Run", "Duration of a run, s; empty: none", None, dimension="time", minimum=1e-6),
-            Integer("starts", "Starts", "The present values, and others within the bounds", 5, 1, 1000),
-            Choice("solver", "Solver", "Chosen with a reason, or named", "auto", choices=SOLVER_NAMES),
-            Integer("seed", "Seed", "The same seed gives the same starts", 0, 0, 2**31 - 1),
+            Text(
+                "design", "Design", "Name of a design of the document, used instead of the options below; empty: none"
+            ),
+            Text(
+                "vary",
+                "Vary",
+                "Parameters to vary, with bounds: a, b=0.1:0.3 …; without bounds, those of the parameter apply",
+                joined=", ",
+            ),
+            Text("minimise", "Minimise", "Formula to minimise, e.g. span(frame.position.z) or (mode[1].period - 1)^2"),
+            Text(
+                "require",
+                "Require",
+                "Inequalities to satisfy, separated by semicolons, e.g. min(frame.position.z) > 5 cm; empty: none",
+                joined="; ",
+            ),
+            Text(
+                "sweep",
+                "Poses along",
+                "Coordinate along which the poses are taken: joint, or joint=0 deg:180 deg; empty: the reference "
+                "configuration, or a run if a duration is given",
+            ),
+            Number("duration", "Run", "Duration of the run, s; empty: no run", None, dimension="time", minimum=1e-6),
+            Integer(
+                "starts",
+                "Starts",
+                "Number of starts: the present values, then random values within the bounds",
+                5,
+                1,
+                1000,
+            ),
+            Choice("solver", "Solver", "Optimiser; auto: chosen to suit the problem", "auto", choices=SOLVER_NAMES),
+            Integer("seed", "Seed", "Seed of the random numbers; the same seed gives the same starts", 0, 0, 2**31 - 1),
             _SAVE,
         ),
         needs=(needs_motion,),

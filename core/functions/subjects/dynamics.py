@@ -42,7 +42,7 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
         ("Potential energy", Amount(potential, "energy")),
         ("Total energy", Amount(kinetic + potential, "energy")),
     )
-    note = "potential energy of gravity, zero at the world's origin, of springs and stops"
+    note = "potential energy of gravity (zero at the world's origin), springs and stops"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
     note += _compressed_stops_text(context)
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
@@ -70,8 +70,8 @@ def inverse_dynamics(
         held = f"; {found}"
     elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
         columns += [found.tau_min, found.tau_max]
-        titles += ["At least", "At most"]
-        held = "; friction and rigid stops hold joints that stay at rest: the motion is the same for any force between "
+        titles += ["Lower bound", "Upper bound"]
+        held = "; joints held at rest by friction or rigid stops: the motion is the same for any force between "
         held += "the bounds"
     v, a, *columns = (
         without_solver_errors(mech, v),
@@ -119,7 +119,7 @@ def _friction_ranges(context: Context, motion: tuple[Any, ...], actuators: tuple
     try:
         return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
     except SimulationError as error:
-        return f"no bounds of friction at rest: {error.what[0].lower()}{error.what[1:].rstrip('.')}"
+        return f"bounds of static friction unknown: {error.what[0].lower()}{error.what[1:].rstrip('.')}"
 
 
 def _overloaded_motors_text(context: Context, forces: Any) -> str:
@@ -128,7 +128,7 @@ def _overloaded_motors_text(context: Context, forces: Any) -> str:
 
     most = effort_limits(context.mech.compiled, context.p)
     names = [name for name, force, limit in zip(context.mech.v_names, forces, most, strict=True) if abs(force) > limit]
-    return f"; more than the effort limit of {listed(names)}" if names else ""
+    return f"; exceeds the effort limit of {listed(names)}" if names else ""
 
 
 def _compressed_stops_text(context: Context) -> str:
@@ -141,7 +141,7 @@ def _compressed_stops_text(context: Context) -> str:
     p = compiled.parameter_values(context.p)
     at = rows_at(compiled, joint_modes(compiled, p), context.q, p, context.t)
     names = [at.rows[i].name for i, _ in compressed_stops(at)]
-    return f"; pushed in here: the stop of {listed(names)}" if names else ""
+    return f"; compressed stops: {listed(names)}" if names else ""
 
 
 def gravity(context: Context, actuators: str) -> Result:
@@ -159,8 +159,8 @@ def gravity(context: Context, actuators: str) -> Result:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
         columns.insert(0, without_solver_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
-        titles.append("Of the tree cut open")
-        note = f"forces that hold the machine at rest{where}; G(q) of the tree holds it as if cut open"
+        titles.append("Of the tree with its loops cut")
+        note = f"forces that hold the machine at rest{where}; G(q) of the tree is for its loops cut"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -197,10 +197,13 @@ def mass_matrix(context: Context) -> Result:
     chosen = default_actuators(mech.compiled)
     (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuators_text(chosen)
     if loose.shape[1]:
-        (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
-    of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
+        (indices, follow), remark = reduction(mech.compiled, q, p), "for independent joints; the others follow"
+    of_tree = _matrix("Mass matrix of the tree with its loops cut", M, mech.v_names)
     if not indices:
-        text = "What holds the machine leaves it no motion at this pose, so only the tree cut open has a mass matrix."
+        text = (
+            "The constraints leave the machine no motion at this pose, so there is only the mass matrix of the "
+            "tree with its loops cut."
+        )
         return Report(title="Mass matrix", parts=(Message(title="", text=text, severity="warning"), of_tree))
     names, M = [mech.v_names[i] for i in indices], follow.T @ M @ follow
     return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, names, remark), _properties(M), of_tree))
@@ -232,19 +235,21 @@ def _properties(M: Any) -> Table:
 
 
 SPEEDS_FOLLOW = (
-    "Where loops, constraints or drivers hold the machine, what is given is kept and all other joints follow; what is "
-    "neither given nor follows is zero."
+    "In a machine with loops, constraints or drivers, speeds that are given are kept and those that "
+    "depend on them follow; independent speeds that are not given are zero."
 )
-_SPEEDS = Values("speeds", "Joint speeds", "Speeds by name; others follow, or are zero", rate=1)
+_SPEEDS = Values(
+    "speeds", "Joint speeds", "Joint speeds by name; the others follow from the constraints or are zero", rate=1
+)
 
 FUNCTIONS = (
     Function(
         "energy",
         "Centre of mass and energy",
         "Dynamics",
-        "Where the machine's centre of mass is, and its kinetic and potential energy.\n\nThe kinetic energy belongs to "
-        "the joint speeds given; at rest it is zero. The potential energy is that of gravity, of springs, and of "
-        "elastic stops that are pushed in. " + SPEEDS_FOLLOW,
+        "Centre of mass, kinetic energy and potential energy of the machine.\n\n"
+        "The kinetic energy is that of the given joint speeds; it is zero at rest. The potential energy is "
+        "that of gravity, springs and compressed elastic stops. " + SPEEDS_FOLLOW,
         energy,
         (_SPEEDS,),
         needs=(needs_bodies,),
@@ -254,18 +259,34 @@ FUNCTIONS = (
         "inverse_dynamics",
         "Inverse dynamics",
         "Dynamics",
-        "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
-        "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction, springs and stops can be left out. "
-        "Dry friction holds joints that are at rest, so that their torques may be anything between two bounds; of one "
-        "that rests against a rigid stop any torque into the stop will do. "
+        (
+            "Joint torques and forces required for a motion.\n\n"
+            "For given speeds and accelerations at the present pose, the torques follow from M q̈ + C q̇ + G = "
+            "τ. Damping, friction, springs and stops of the joints can be left out. For joints held at rest by "
+            "dry friction, the torques may lie anywhere between two bounds; a joint that rests against a rigid "
+            "stop may have any torque that pushes into the stop. "
+        )
         + SPEEDS_FOLLOW
-        + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
-        "loops or constraints the torques are those of the actuators, which move the whole machine.",
+        + (
+            " If accelerations are not given, joints with a given speed keep it (zero acceleration). In a "
+            "machine with loops or constraints the torques are those of the actuators, which move the whole "
+            "machine."
+        ),
         inverse_dynamics,
         (
             _SPEEDS,
-            Values("accelerations", "Joint accelerations", "Accelerations by name; others follow, or are zero", rate=2),
-            Flag("passive", "Damping, friction, springs, stops", "Include the joints' own forces", True),
+            Values(
+                "accelerations",
+                "Joint accelerations",
+                "Joint accelerations by name; the others follow from the constraints or are zero",
+                rate=2,
+            ),
+            Flag(
+                "passive",
+                "Damping, friction, springs, stops",
+                "Include damping, friction, springs and stops of the joints",
+                True,
+            ),
             ACTUATORS,
         ),
         needs=(needs_motion,),
@@ -276,9 +297,10 @@ FUNCTIONS = (
         "gravity",
         "Gravity torques",
         "Dynamics",
-        "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
-        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by the torques of its "
-        "actuators alone; G(q) of the tree with its loops cut is shown next to them.",
+        "Joint torques and forces that hold the machine at rest against gravity.\n\n"
+        "They are the vector G(q) of the equations of motion M q̈ + C q̇ + G = τ. A machine with loops or "
+        "constraints is held by its actuators alone; G(q) of the tree with its loops cut is shown next to "
+        "their torques.",
         gravity,
         (ACTUATORS,),
         needs=(needs_motion,),
@@ -289,10 +311,11 @@ FUNCTIONS = (
         "mass_matrix",
         "Mass matrix",
         "Dynamics",
-        "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
-        "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
-        "loops or constraints it is the matrix of the actuators, all other joints moving along; that of the tree, cut "
-        "open, is shown below.",
+        "The symmetric matrix M(q) of the equations of motion.\n\n"
+        "Its eigenvectors with small and large eigenvalues are joint motions with little and much inertia; "
+        "the condition number is the ratio of the largest to the smallest eigenvalue. Rotor inertia is "
+        "included on the diagonal. For a machine with loops or constraints M is reduced to the actuators, "
+        "with all other joints moving along; the matrix of the tree with its loops cut is shown below it.",
         mass_matrix,
         needs=(needs_motion,),
         live=True,

@@ -213,34 +213,42 @@ FUNCTIONS = (
         "manipulability",
         "Manipulability ellipsoid",
         "Ellipsoids",
-        "How easily a frame moves, or holds forces, in each direction.\n\nThe velocity ellipsoid holds all velocities "
-        "that joint speeds of unit norm give; the force ellipsoid all forces that joint torques of unit norm hold "
-        "(Yoshikawa 1985). In a machine with loops these are the speeds and forces of its actuators, which all else "
-        "follows; poses at which it moves with its actuators locked are reported. Planar arms get ellipses. "
-        "Measures: radii, volume "
-        "(area), eccentricity (smallest/largest radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's "
-        "w = √det(J Jᵀ) in the dimensions in which the frame moves.\n\nWith ranges "
-        "of joint coordinates, parameters or DH entries (a1, alpha1, d1 …) it is drawn at every division, all together "
-        "(composite) or one after another (animate); single draws only the first. Ranges run together and need equal "
-        "divisions. Scale draws every ellipsoid with its largest axis two units long. Without graphics only the "
-        "measures are given; a file receives them as text at its end (.txt) or as a table (.csv).",
+        "How easily a frame moves, or resists forces, in each direction.\n\n"
+        "The velocity ellipsoid contains all velocities that result from joint speeds of unit norm; the "
+        "force ellipsoid contains all forces that joint torques of unit norm can balance (Yoshikawa 1985). "
+        "In a machine with loops these are the speeds and forces of its actuators, which determine the "
+        "motion of all other joints; poses at which the machine can move with its actuators locked are "
+        "reported. Planar arms get ellipses. Measures: radii, volume (area), eccentricity (smallest/largest "
+        "radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's w = √det(J Jᵀ) in the dimensions "
+        "in which the frame moves.\n\n"
+        "With ranges of joint coordinates, parameters or DH entries (a1, alpha1, d1 …) an ellipsoid is "
+        "computed at every division; they are drawn all together (composite) or one after another (animate); "
+        "single draws only the first. All ranges are traversed simultaneously and need the same number of "
+        "divisions. Scale draws each ellipsoid with its longest axis two units long. Without graphics only "
+        "the measures are given; a file gets them appended as text (.txt) or as a table (.csv).",
         manipulability,
         (
             FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
-            Choice("kind", "Ellipsoid of", "Velocities or forces", "velocity", ("velocity", "force")),
-            Choice("part", "Part", "Translation or rotation", "translation", ("translation", "rotation")),
-            Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"),
+            Choice("kind", "Ellipsoid of", "Ellipsoid of velocities or of forces", "velocity", ("velocity", "force")),
+            Choice("part", "Part", "Translational or rotational part", "translation", ("translation", "rotation")),
+            Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries to vary, with their ranges"),
             Choice(
                 "display",
                 "Display",
-                "All together, one after another, or only the first",
+                "Show all poses together, one after another, or only the first",
                 "composite",
                 ("composite", "animate", "single"),
             ),
-            Flag("scale", "Scale", "Largest axis of each drawn two units long"),
-            Flag("graphics", "Draw in the scene", "Off: only the measures", True),
-            Flag("measures", "List measures", "Off: only the picture", True),
-            OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv")),
+            Flag("scale", "Scale", "Draw each ellipsoid with its longest axis two units long"),
+            Flag("graphics", "Draw in the scene", "Draw the ellipsoids; off: only list the measures", True),
+            Flag("measures", "List measures", "List the measures; off: only draw the ellipsoids", True),
+            OutputFile(
+                "file",
+                "Measures to file",
+                "File for the measures: text (.txt, appended to) or CSV; empty: none",
+                "",
+                (".txt", ".csv"),
+            ),
             ACTUATORS,
             LENGTH,
         ),

@@ -28,7 +28,7 @@ KIND_NAMES = ("inertia", "armature", "damping", "friction", "stiffness")
 KINDS = "inertia, armature, damping, friction"
 """Kinds of parameters that are identified by default."""
 METHOD_TITLES = {"weighted": "Weighted", "ordinary": "Ordinary", "total": "Total least squares"}
-CRITERION_TITLES = {"condition": "Least condition", "determinant": "Largest determinant"}
+CRITERION_TITLES = {"condition": "Smallest condition number", "determinant": "Largest determinant"}
 TRACES = (".csv", ".txt", ".sim", ".h5", ".hdf5")
 SHOWN = 400
 """Largest number of points of a curve in a diagram."""
@@ -63,7 +63,7 @@ def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str
     if not guessed:
         return named, []
     pairs = ", ".join(f"{signal} = {column}" for signal, column in guessed.items())
-    text = f"Columns by their names: {pairs}. Say otherwise with the option columns."
+    text = f"Columns recognised by their names: {pairs}. Use the option columns to assign others."
     return {**guessed, **named}, [Message(text=text, severity="hint")]
 
 
@@ -75,7 +75,7 @@ def kinds_of(text: str) -> tuple[str, ...]:
     for name in found or ("",):
         if name not in KIND_NAMES:
             raise ModelError(
-                f"'{name}' is not a kind of parameter." if name else "No kind of parameter is named.",
+                f"'{name}' is not a kind of parameter." if name else "No kind of parameter is given.",
                 where="option 'kinds'",
                 remedy=near_misses(name, KIND_NAMES),
             )
@@ -114,7 +114,7 @@ def identify(
         held_back=held_back,
         p=dict(context.p) or None,
     )
-    context.step(1, 3, "Making bodies physically consistent")
+    context.step(1, 3, "Fitting physically consistent bodies")
     parts = [*identification_parts(found), *guessed]
     if save:
         from core.files import save as write
@@ -137,15 +137,15 @@ def identification_verdict(found: Identification) -> Message:
     """Summarise an identification from forces in a sentence or two."""
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
     worst = _largest_error_text(found.validation, found.forces)
-    text += f"; forces that the fit did not see are off by {worst}." if worst else "."
+    text += f"; validation error of the forces {worst}." if worst else "."
     doubtful = [found.forces[k] for k in found.fit.correlated]
     if doubtful:
-        text += f" Residuals of {_some_names(doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(doubtful)} are not white noise, so the intervals are too narrow."
     if found.unseen:
-        text += f" These data do not show {_some_names(found.unseen)}."
+        text += f" The data do not determine {_some_names(found.unseen)}."
     if found.weak:
         weakest = _some_names(sorted(found.weak, key=len), 3)
-        text += f" {len(found.weak)} are weak: zero is within their interval ({weakest})."
+        text += f" {len(found.weak)} are not significant: their intervals contain zero ({weakest})."
     return Message(text=text, severity="warning" if doubtful or found.unseen else "done")
 
 
@@ -160,30 +160,43 @@ def _largest_error_text(validation: Validation | None, names: Sequence[str]) -> 
     if validation is None:
         return ""
     k = int(np.argmax(validation.relative))
-    of = f" at most, of {names[k]}" if len(names) > 1 else ""
+    of = f" at most, for {names[k]}" if len(names) > 1 else ""
     return f"{100.0 * validation.relative[k]:.2g} % (rms){of}"
 
 
 def _base_table(found: Identification) -> Table:
     columns = (Column("Base parameter"), Column("Model"), Column("Estimate"), Column("95 % from"), Column("to"),
-               Column("Of bodies that can be"))  # fmt: skip
+               Column("Physically consistent"))  # fmt: skip
     values = (found.base.values, found.estimate, *found.intervals.T, found.attained)
     rows = tuple(
         (name, *(float(f"{x:.6g}") for x in row))
         for name, *row in zip(found.names, *(each.tolist() for each in values), strict=True)
     )
-    return Table(title="Base parameters", columns=columns, rows=rows, note="SI; combinations as their names say")
+    return Table(
+        title="Base parameters",
+        columns=columns,
+        rows=rows,
+        note="SI; each base parameter is the linear combination given by its name",
+    )
 
 
 def _force_table(found: Identification) -> Table:
-    columns = (Column("Force"), Column("Noise"), Column("Correlation of neighbours"), Column("Error on rows held back"))
+    columns = (
+        Column("Force"),
+        Column("Noise"),
+        Column("Correlation of successive residuals"),
+        Column("Validation error"),
+    )
     relative = found.validation.relative.tolist() if found.validation is not None else [None] * len(found.forces)
     rows: list[tuple[Cell, ...]] = []
     for name, noise, white, error in zip(found.forces, found.fit.sigma, found.fit.whiteness, relative, strict=True):
         shown = None if error is None else float(f"{error:.3g}")
         rows.append((name, float(f"{noise:.4g}"), float(f"{white.neighbours:.3g}"), shown))
     return Table(
-        title="Forces", columns=columns, rows=tuple(rows), note="noise in N·m or N; error in parts of the force"
+        title="Forces",
+        columns=columns,
+        rows=tuple(rows),
+        note="noise in N·m or N; validation error relative to the force",
     )
 
 
@@ -191,12 +204,12 @@ def _validation_diagrams(validation: Validation, names: Sequence[str]) -> list[R
     every = max(1, len(validation.time) // SHOWN)
     return [
         Diagram(
-            title=f"{name} on rows held back",
+            title=f"{name}, validation",
             across="t, s",
             up=name,
             series=(
                 _curve("measured", validation.time, validation.measured[:, k], every),
-                _curve("by the fit", validation.time, validation.predicted[:, k], every),
+                _curve("predicted", validation.time, validation.predicted[:, k], every),
             ),
         )
         for k, name in enumerate(names[:DIAGRAMS])
@@ -227,8 +240,8 @@ def fit_run(
     from core.identification.output_error import fit_run as fitted
 
     if not trace or not vary:
-        names = ", ".join(context.mech.p_names) or "none; give the model parameters"
-        text = f"Give a trace, and name what is varied. Free parameters: {names}."
+        names = ", ".join(context.mech.p_names) or "none; add parameters to the model"
+        text = f"Give a trace and the parameters to vary. Free parameters: {names}."
         return Report(title="Fit of a run", parts=(Message(text=text, severity="hint"),))
     context.step(0, 1, "Fit")
 
@@ -300,8 +313,12 @@ def run_fit_parts(found: RunFit) -> list[Result]:
             _curve("fitted", found.time, found.predicted[:, k], every),
         ]
         if found.validation is not None:
-            series.append(_curve("held back", found.validation.time, found.validation.measured[:, k], every))
-            series.append(_curve("foretold", found.validation.time, found.validation.predicted[:, k], every))
+            series.append(
+                _curve("measured (validation)", found.validation.time, found.validation.measured[:, k], every)
+            )
+            series.append(
+                _curve("predicted (validation)", found.validation.time, found.validation.predicted[:, k], every)
+            )
         parts.append(Diagram(title=name, across="t, s", up=name, series=tuple(series)))
         residual = _curve("residual", found.time, found.fit.residuals[:, k], every)
         parts.append(Diagram(title=f"Residuals of {name}", across="t, s", up=name, series=(residual,)))
@@ -311,17 +328,17 @@ def run_fit_parts(found: RunFit) -> list[Result]:
 def run_fit_verdict(found: RunFit) -> Message:
     """Summarise the fit of a run in a sentence or two."""
     sizes = ", ".join(f"{name} to {size:.3g}" for name, size in zip(found.outputs, found.rms, strict=True))
-    text = f"Met in {found.iterations} steps: {sizes} (rms)."
+    text = f"Converged in {found.iterations} iterations: {sizes} (rms)."
     if not found.converged:
-        text = f"Stopped after {found.iterations} steps: {sizes} (rms)."
+        text = f"Stopped after {found.iterations} iterations without convergence: {sizes} (rms)."
     if found.validation is not None:
-        text += f" Rows that the fit did not see are off by {_largest_error_text(found.validation, found.outputs)}."
+        text += f" Validation error {_largest_error_text(found.validation, found.outputs)}."
     if found.at_bounds:
-        text += f" At a bound: {_some_names(found.at_bounds)}."
+        text += f" At their bounds: {_some_names(found.at_bounds)}."
     if found.doubtful:
-        text += f" Residuals of {_some_names(found.doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(found.doubtful)} are not white noise, so the intervals are too narrow."
     if found.weak:
-        text += f" Zero is within the interval of {_some_names(found.weak)}."
+        text += f" Not significant, since the interval contains zero: {_some_names(found.weak)}."
     clear = found.converged and not found.doubtful and not found.at_bounds
     return Message(text=text, severity="done" if clear else "warning")
 
@@ -376,49 +393,76 @@ def excitation(
 
 def excitation_summary(found: Excitation) -> str:
     """Summarise an excitation in a sentence or two."""
-    text = f"Condition {found.condition:.3g} (that of the first motion tried: {found.before:.3g}) for "
+    text = f"Condition number {found.condition:.3g} ({found.before:.3g} for the first motion tried) for "
     text += f"{found.base.rank} base parameters."
-    return f"{text} Limits that are reached: {_some_names(found.active)}." if found.active else text
+    return f"{text} Active limits: {_some_names(found.active)}." if found.active else text
 
 
 def _moves_freely(context: Context) -> str:
     mech = context.mech
     if mech.constrained or mech.nq != mech.nv:
-        return "The model is no open chain of joints with one coordinate each, for which exciting motions are made."
+        return "Exciting motions are available only for open chains of joints with one coordinate each."
     return ""
 
 
-_TRACE = InputFile("trace", "Trace", "CSV, SIMNON or HDF5 file with the time and signals", suffixes=TRACES)
+_TRACE = InputFile("trace", "Trace", "CSV, SIMNON or HDF5 file with the time and the measured signals", suffixes=TRACES)
 _COLUMNS = Text(
     "columns",
     "Columns",
-    "Signals that are called otherwise: joint.q=angle [deg], joint.tau=torque; what names suggest (torque_2) is found",
+    "Columns with other names: joint.q=angle [deg], joint.tau=torque; names such as torque_2 are "
+    "recognised automatically",
     joined=", ",
 )
-_ONLY = Text("only", "Only", "Bodies and joints; empty: all", joined=", ")
-_KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS, joined=", ")
-_SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
-_HELD_BACK = Number("held_back", "Validation", "Fraction of the rows, at the end, used for validation", 0.25,
-                    minimum=0.0, maximum=0.8)  # fmt: skip
+_ONLY = Text("only", "Bodies and joints", "Bodies and joints whose parameters are identified; empty: all", joined=", ")
+_KINDS = Text(
+    "kinds",
+    "Kinds of parameters",
+    "Kinds of parameters: inertia, armature, damping, friction, stiffness",
+    KINDS,
+    joined=", ",
+)
+_SAVE = OutputFile("save", "Save as", "Machine file (.kst) with the identified values; empty: none", suffixes=(".kst",))
+_HELD_BACK = Number(
+    "held_back",
+    "Validation",
+    "Fraction of the rows, at the end of the trace, that is used for validation only",
+    0.25,
+    minimum=0.0,
+    maximum=0.8,
+)
 
 FUNCTIONS = (
     Function(
         "identify",
         "Identify parameters (forces of a motion)",
         "Dynamics",
-        "Masses, inertias, friction and stiffness from a motion with its forces.\n\nForces are linear in combinations "
-        "of these (base parameters), which least squares find with 95 % intervals. Positions are smoothed or filtered "
-        "and differentiated; rows at the end are held back for validation. Parameters that the data do not show, weak "
-        "ones, and ones that the residuals make doubtful are named.",
+        "Identify masses, inertias, friction and stiffness from a measured motion with its forces.\n\n"
+        "Forces are linear in certain combinations of the parameters (base parameters), which are estimated "
+        "by least squares with 95 % confidence intervals. Positions are smoothed or filtered and "
+        "differentiated; rows at the end are kept for validation. Parameters that the data do not determine, "
+        "that are not significant, or whose residuals are correlated are reported.",
         identify,
         (
             _TRACE,
             _COLUMNS,
             _KINDS,
             _ONLY,
-            Choice("method", "Method", "Least squares", "weighted", choices=tuple(METHOD_TITLES), titles=METHOD_TITLES),
-            Number("cutoff", "Cut-off", "Of a filter without delay; empty: smoothing splines", None,
-                   dimension="frequency", minimum=1e-6),
+            Choice(
+                "method",
+                "Method",
+                "Kind of least-squares estimate",
+                "weighted",
+                choices=tuple(METHOD_TITLES),
+                titles=METHOD_TITLES,
+            ),
+            Number(
+                "cutoff",
+                "Cut-off",
+                "Cut-off frequency of a zero-phase filter, Hz; empty: smoothing splines instead of a filter",
+                None,
+                dimension="frequency",
+                minimum=1e-6,
+            ),
             _HELD_BACK,
             _SAVE,
         ),
@@ -432,21 +476,49 @@ FUNCTIONS = (
         "fit_run",
         "Fit a run (output error)",
         "Dynamics",
-        "Parameters and start values with which a run meets measured channels.\n\nGauss–Newton steps with exact "
-        "derivatives of the run, within bounds; long or unstable traces in segments (multiple shooting). Forces of "
-        "joints in the trace drive the run. Estimates have 95 % intervals; rows held back serve as validation.",
+        "Estimate parameters and initial values with which a simulated run reproduces measured channels.\n\n"
+        "Gauss–Newton iterations with exact derivatives of the run, within bounds; long or unstable traces "
+        "are divided into segments (multiple shooting). Joint forces in the trace are applied in the run. "
+        "Estimates have 95 % confidence intervals; rows at the end are kept for validation.",
         fit_run,
         (
             _TRACE,
             _COLUMNS,
-            SignalValues("vary", "Vary", "Parameters: k, c=0:5 … ; without bounds those of the parameter",
-                         of="run parameters", ranges=True),
-            Text("free", "Free start values", "As joint.q, joint.v; empty: all independent ones; none", joined=", "),
-            SignalValues("start", "Known start values", "As pin.q=30 deg, pin.v=0; others as the model says",
-                         of="run parameters"),
-            Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces", joined=", "),
-            Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace", joined="; "),
-            Integer("segments", "Segments", "Pieces of the trace with their own initial state", 1, 1, 1000),
+            SignalValues(
+                "vary",
+                "Vary",
+                "Parameters to estimate, with bounds: k, c=0:5 …; without bounds, those of the parameter apply",
+                of="run parameters",
+                ranges=True,
+            ),
+            Text(
+                "free",
+                "Initial values to estimate",
+                "Initial values to estimate, such as joint.q, joint.v; empty: all independent ones; none: no initial "
+                "value",
+                joined=", ",
+            ),
+            SignalValues(
+                "start",
+                "Known initial values",
+                "Initial values that are known, such as pin.q=30 deg, pin.v=0; the others start as in the model",
+                of="run parameters",
+            ),
+            Text(
+                "outputs",
+                "Channels",
+                "Measured channels to fit; empty: all channels of the trace except forces",
+                joined=", ",
+            ),
+            Text(
+                "torque",
+                "Joint forces",
+                "Joint forces as functions of time: joint=10*sin(t); …; empty: the forces in the trace",
+                joined="; ",
+            ),
+            Integer(
+                "segments", "Segments", "Number of segments of the trace, each with its own initial state", 1, 1, 1000
+            ),
             _HELD_BACK,
             _SAVE,
         ),
@@ -460,26 +532,45 @@ FUNCTIONS = (
         "excitation",
         "Exciting motion",
         "Dynamics",
-        "A periodic motion that shows the parameters well.\n\nFinite Fourier series in every joint, within limits of "
-        "position, speed, acceleration and force, improved until the regressor's condition is least or its determinant "
-        "largest. Save it as a trace, let the robot run it, and measure.",
+        "Design a periodic motion that excites the parameters well.\n\n"
+        "Each joint follows a finite Fourier series within the limits of position, speed, acceleration and "
+        "force; the series are optimised for the smallest condition number of the regressor or its largest "
+        "determinant. Save the motion as a trace, run it on the robot, and measure.",
         excitation,
         (
             _KINDS,
             _ONLY,
             Number("period", "Period", "", 10.0, dimension="time", minimum=1e-3),
-            Integer("harmonics", "Harmonics", "Of the base frequency", 5, 2, 40),
-            Choice("criterion", "Criterion", "What is improved", "condition", choices=tuple(CRITERION_TITLES),
-                   titles=CRITERION_TITLES),
-            Number("speed", "Largest speed", "Beside the limits of the joints, rad/s or m/s", None, minimum=1e-9),
-            Number("acceleration", "Largest acceleration", "rad/s² or m/s²", None, minimum=1e-9),
-            Number("rate", "Rate", "Rows a second", 100.0, dimension="frequency", minimum=1e-3),
-            Integer("starts", "Starts", "Random motions from which it is improved", 1, 1, 100),
-            OutputFile("save", "Save the trace as", "CSV; empty: none", suffixes=(".csv",)),
+            Integer("harmonics", "Harmonics", "Number of harmonics of the base frequency 1/period", 5, 2, 40),
+            Choice(
+                "criterion",
+                "Criterion",
+                "Quantity to optimise",
+                "condition",
+                choices=tuple(CRITERION_TITLES),
+                titles=CRITERION_TITLES,
+            ),
+            Number(
+                "speed",
+                "Largest speed",
+                "Largest speed, rad/s or m/s, in addition to the limits of the joints; empty: only these",
+                None,
+                minimum=1e-9,
+            ),
+            Number(
+                "acceleration",
+                "Largest acceleration",
+                "Largest acceleration, rad/s² or m/s²; empty: no limit",
+                None,
+                minimum=1e-9,
+            ),
+            Number("rate", "Rate", "Rows per second of the saved trace", 100.0, dimension="frequency", minimum=1e-3),
+            Integer("starts", "Starts", "Number of random motions from which the optimisation starts", 1, 1, 100),
+            OutputFile("save", "Save the trace as", "CSV file for the trajectory; empty: none", suffixes=(".csv",)),
         ),
         needs=(needs_motion, _moves_freely),
         apart=True,
         reads="machine",
         also=("excitation trajectory", "optimal experiment", "persistent excitation"),
     ),
-)  # fmt: skip
+)

@@ -89,7 +89,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
     if not chosen.names:
-        text = f"{frame} has no Jacobian: nothing can move, all joints are held by what constrains the machine."
+        text = f"{frame} has no Jacobian: nothing can move, the constraints lock all joints."
         return Message(title="Jacobian", text=text, severity="warning")
     J = actuated_jacobian(mech, q, frame, chosen, p)
     R_WF = np.array(mech.frame(q, frame, p=p))[:3, :3] if axes == "frame" else np.eye(3)
@@ -137,8 +137,10 @@ def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: 
         for row, value in zip(rows, values, strict=True):
             row.append(value)
     notes = (
-        "singular values in the dimensions in which the frame moves at general poses; w is their product: √det(J Jᵀ), "
-        "or √det(Jᵀ J) where fewer joints move",
+        (
+            "singular values in the dimensions in which the frame moves at general poses; w is their product: "
+            "√det(J Jᵀ), or √det(Jᵀ J) if there are fewer joints than dimensions"
+        ),
         f"both together: [ω; v/L], {'L the size of the machine' if length is None else 'L as given'}",
         speed_weights_text(mech, chosen, length),
     )
@@ -214,8 +216,8 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
         *(Column(c.name, c.dimension) for c in context.mech.coordinates),
         Column("Position error", "length"),
         Column("Orientation error", "angle"),
-        Column("Freedoms left"),
-        Column("At limit"),
+        Column("Remaining degrees of freedom"),
+        Column("At limits"),
     )
     return Table(
         title="Solutions",
@@ -251,7 +253,10 @@ def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
     if not most or not found[0].reached:
         return ""
     names = ", ".join(f"{name} {count}" for name, count in most.items())
-    return f"angles a whole turn further mean the same pose and are listed once; limits admit so many others: {names}"
+    return (
+        "angles that differ by whole turns are the same pose and are listed once; number of other values within the "
+        f"limits: {names}"
+    )
 
 
 def _solutions_message(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
@@ -261,17 +266,21 @@ def _solutions_message(frame: str, found: tuple[Any, ...], left: list[int]) -> M
         return _miss_message(frame, best)
     count = f"{len(found)} different solutions" if len(found) > 1 else "1 solution"
     if all(left):
-        freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
+        freedoms = f"{min(left)} degree{'s' * (min(left) > 1)} of freedom"
         is_sample = "this is one" if len(found) == 1 else f"these {len(found)} are samples"
         text = f"and the machine keeps {freedoms} there: {is_sample} of infinitely many solutions."
         return Message(title="Result", text=f"{frame} reaches the target, {text}")
     text = f"{frame} reaches the target: at least {count}. {_SEARCH}"
     if any(left):
-        text += f" {sum(map(bool, left))} of them are samples of infinitely many, for the machine keeps freedoms there."
+        text += (
+            f" {sum(map(bool, left))} of them are samples of infinitely many, since degrees of freedom remain there."
+        )
     return Message(title="Result", text=text)
 
 
-_SEARCH = "The search starts at random poses, so that there may be more: more restarts may find them."
+_SEARCH = (
+    "The search starts at random poses, so it may have missed solutions; increase the number of restarts to find more."
+)
 
 
 def _miss_message(frame: str, best: Any) -> Message:
@@ -292,7 +301,7 @@ def _idle_joints_text(mech: Any, frame: str, target: Any, p: Any, t: float) -> s
     names = coordinates_without_effect(mech, frame, p, translation=target.shape == (3,), t=t)
     if not names:
         return ""
-    moved = "do not move it and stay" if len(names) > 1 else "does not move it and stays"
+    moved = "do not affect the target and stay" if len(names) > 1 else "does not affect the target and stays"
     return f"{listed(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
 
 
@@ -300,8 +309,8 @@ def _equal_poses_note(mech: Any) -> str:
     if not mech.loops:
         return ""
     return (
-        "poses of loops that differ only by flips of universal joints, or by turns of bodies about the line of their "
-        "own joints, are listed once"
+        "poses of loops that differ only by flips of universal joints, or by rotation of bodies about the "
+        "common axis of their joints, are listed once"
     )
 
 
@@ -323,18 +332,26 @@ def planarity(context: Context, frame: str, reference: str) -> Result:
 
 
 _FRAME = FrameName("frame", "Frame", "Body or frame that moves; empty: the tool")
-_REFERENCE = FrameName("reference", "In the frame", "Frame in which results are given; empty: world", fallback="world")
+_REFERENCE = FrameName(
+    "reference", "Reference frame", "Frame in which results are expressed; empty: world", fallback="world"
+)
 
 FUNCTIONS = (
     Function(
         "forward_kinematics",
         "Forward kinematics",
         "Kinematics",
-        "Where frames are at the present pose.\n\nGives the 4×4 matrix T of each frame, and in a table its position, "
-        "roll–pitch–yaw angles (about the fixed axes x, y, z) and quaternion (x, y, z, w). Several frames: names with "
+        "Poses of frames in the present configuration.\n\n"
+        "Gives the 4×4 matrix T of each frame, and a table of positions, roll–pitch–yaw angles (about the "
+        "fixed axes x, y, z) and quaternions (x, y, z, w). For several frames give names separated by "
         "commas, or all.",
         forward_kinematics,
-        (FrameNames("frames", "Frames", "Bodies or frames; empty: the tool; all: every one"), _REFERENCE),
+        (
+            FrameNames(
+                "frames", "Frames", "Names of bodies or frames, separated by commas; empty: the tool; all: all of them"
+            ),
+            _REFERENCE,
+        ),
         needs=(needs_bodies,),
         live=True,
         robotica="FKin",
@@ -344,15 +361,17 @@ FUNCTIONS = (
         "jacobian",
         "Jacobian",
         "Kinematics",
-        "The 6×n matrix that takes joint speeds to the velocity of a frame.\n\nRows are the angular velocity ω (rad/s) "
-        "and the velocity v (m/s) of the frame's origin; columns are the joint speeds, of a machine with loops those "
-        "of its actuators, which all else follows. Rank, singular values, condition number and Yoshikawa's w tell how "
-        "near the pose is to a singularity: of translation and rotation apart, since their units differ, and of both "
-        "with a characteristic length. Poses at which the machine moves with locked actuators are reported.",
+        "The 6×n matrix that maps joint speeds to the velocity of a frame.\n\n"
+        "Rows are the angular velocity ω (rad/s) and the velocity v (m/s) of the frame's origin. Columns are "
+        "the joint speeds; in a machine with loops they are the speeds of its actuators, which determine all "
+        "others. Rank, singular values, condition number and Yoshikawa's w show how close the pose is to a "
+        "singularity: for translation and rotation separately, since their units differ, and for both "
+        "combined with a characteristic length. Poses at which the machine can move with locked actuators "
+        "are reported.",
         jacobian,
         (
             _FRAME,
-            Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame")),
+            Choice("axes", "Axes", "Axes in which ω and v are expressed", "world", ("world", "frame")),
             ACTUATORS,
             LENGTH,
         ),
@@ -364,26 +383,46 @@ FUNCTIONS = (
         "inverse_kinematics",
         "Inverse kinematics",
         "Kinematics",
-        "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
-        "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
-        "ones, stays inside the joint limits, and lists every different solution that it comes upon, which need not be "
-        "all, with what is left of the error. If the target is out of reach the nearest pose is given. Angles a whole "
-        "turn further are no other solution; joints that do not move the frame stay where they are; degrees of freedom "
-        "left at a solution mean that it is one of infinitely many.",
+        "Joint coordinates that bring a frame to a target.\n\n"
+        "The target is a position, or a position and an orientation (roll, pitch, yaw about fixed axes). The "
+        "search starts at the present pose and at random poses, stays within the joint limits, and lists all "
+        "distinct solutions that it finds, each with its remaining error; there may be more. If the target "
+        "is out of reach, the nearest pose is given. Angles that differ by whole turns count as the same "
+        "solution; joints that do not move the frame keep their values; a solution with remaining degrees of "
+        "freedom is one of infinitely many.",
         inverse_kinematics,
         (
             _FRAME,
-            Vector("position", "Position", "Target of the origin, world axes; empty: where it is", None, "length"),
+            Vector(
+                "position",
+                "Position",
+                "Target position of the frame's origin, world axes; empty: its present position",
+                None,
+                "length",
+            ),
             Vector(
                 "orientation",
                 "Orientation",
-                "Roll, pitch, yaw of the target; empty: any",
+                "Roll, pitch and yaw of the target; empty: any orientation",
                 None,
                 "angle",
                 ("roll", "pitch", "yaw"),
             ),
-            Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),
-            Choice("show", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all")),
+            Integer(
+                "restarts",
+                "Restarts",
+                "Number of random poses from which the search starts, in addition to the present one",
+                20,
+                0,
+                1000,
+            ),
+            Choice(
+                "show",
+                "Show",
+                "Show all solutions, or only the one nearest to the present pose",
+                "nearest",
+                ("nearest", "all"),
+            ),
         ),
         needs=(needs_motion,),
         also=("IK", "reach", "goal"),
@@ -392,8 +431,9 @@ FUNCTIONS = (
         "planarity",
         "Planarity",
         "Kinematics",
-        "In which directions a frame can move at all.\n\nThe code adds up 1 for x, 2 for y and 4 for z: 0 none, 1 x, "
-        "2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz. It is found from the Jacobian at several random poses inside the limits.",
+        "Directions in which a frame can move.\n\n"
+        "The code is the sum of 1 for x, 2 for y and 4 for z: 0 none, 1 x, 2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 "
+        "xyz. It is determined from the Jacobian at several random poses within the limits.",
         planarity,
         (_FRAME, _REFERENCE),
         needs=(needs_motion,),

@@ -111,7 +111,7 @@ def _proof_fields(proof: Any) -> dict[str, Any]:
     """Return the outcome of a comparison as fields of `Formulas`."""
     if not proof.states:
         return {
-            "proof": "Not compared with the kernel: the loops close well at no pose that was tried.",
+            "proof": "Not compared with the kernel: the loops could not be closed accurately at any pose tried.",
             "proved": None,
         }
     return {"proof": str(proof), "proved": proof.passed}
@@ -137,7 +137,7 @@ class _Writer:
             (v.symbol, v.coordinate, "independent" if v in linkage.independent else how.get(v.joint, ""))
             for v in linkage.variables
         ]
-        rows += [(name, joint, "cut; its angle or displacement") for name, joint in linkage.cut_symbols.items()]
+        rows += [(name, joint, "cut joint: its angle or displacement") for name, joint in linkage.cut_symbols.items()]
         return Table(
             title="Coordinates",
             columns=(Column("Symbol"), Column("Joint"), Column("How")),
@@ -168,7 +168,7 @@ class _Writer:
                 symbols=meanings(self.linkage, section),
                 owners=owners(self.linkage),
                 conventions=conventions(self.linkage, section),
-                recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in self.linkage.found),
+                recognised=tuple(f"{r.where}: {r.given:g} was read as {r.meaning}" for r in self.linkage.found),
             )
         ]
 
@@ -213,16 +213,16 @@ def write_loop_equations(
 _WHAT = Choice(
     "what",
     "Result",
-    "positions of the dependent joints; ratios: their speeds over the independent ones; equations of motion in the "
-    "independent coordinates, with the derivatives of the ratios",
+    "positions of the dependent joints; ratios: their speeds divided by the independent ones; equations "
+    "of motion in the independent coordinates, with the derivatives of the ratios",
     "all",
     tuple(WHAT),
 )
 SYMBOLS = Text(
     "symbols",
     "Symbols",
-    "masses: the model's parameters, and mass, centre and inertia of every body; named: the model's parameters alone; "
-    "all: lengths, too; none; or names with commas between them",
+    "masses: the model's parameters, and mass, centre of mass and inertia of every body; named: the "
+    "model's parameters only; all: lengths as well; none; or names separated by commas",
     "masses",
     joined=", ",
 )
@@ -232,14 +232,15 @@ FUNCTIONS = (
         "loop_symbols",
         "Loops in symbols",
         "Symbols",
-        "A linkage as in a textbook: positions of all joints from the independent ones, velocity ratios, the reduced "
-        "equation of motion.\n\nThe steps are those in which the kernel closes loops (function Loops). Each is written "
-        "in one manner: P cos q + Q sin q = R (a four-bar: Freudenstein's equation), the distance of two points "
-        "(a slider-crank), a direction, a sum of angles. σ = ±1 says on which branch the linkage is assembled. "
-        "Ratios are k = dq/dq1; with one degree of freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, "
-        "of several "
-        "M q̈ + C q̇ + G = τ. Everything is compared with the compiled kernel over random poses, speeds and parameters. "
-        "Loops that close by iteration, and joints with quaternions, cannot be written so: the message names them.",
+        "Equations of a linkage in textbook form: positions of all joints in terms of the independent ones, "
+        "velocity ratios, and the reduced equation of motion.\n\n"
+        "The steps are those in which the kernel closes the loops (function Loops). Each step is one "
+        "equation of a standard type: P cos q + Q sin q = R (a four-bar: Freudenstein's equation), the "
+        "distance between two points (a slider-crank), a direction, a sum of angles. The sign σ = ±1 is the "
+        "branch in which the linkage is assembled. Ratios are k = dq/dq1. With one degree of freedom the "
+        "equation is I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I; with several, M q̈ + C q̇ + G = τ. "
+        "All results are compared with the compiled kernel over random poses, speeds and parameters. Loops "
+        "that are closed by iteration, and joints with quaternions, have no such form and are reported.",
         loop_symbols,
         (_WHAT, SYMBOLS, RECOGNISE, NOTATION),
         (needs_motion, needs_loop),
@@ -256,21 +257,27 @@ FUNCTIONS = (
         "write_loop_equations",
         "Write equations of loops",
         "Symbols",
-        "Positions, velocity ratios or equations of motion of a linkage as plain text, LaTeX, Mathematica, a Python or "
-        "C function, or SymPy source; appended to a file if one is named.\n\nThe signs σ of branches are arguments.",
+        "Positions, velocity ratios or equations of motion of a linkage as plain text, LaTeX, Mathematica, a "
+        "Python or C function, or SymPy source; appended to a file if one is given.\n\n"
+        "The branch signs σ are arguments of the function.",
         write_loop_equations,
         (
             _WHAT,
             Choice(
                 "language",
                 "Language",
-                "How it is written",
+                "Language in which the result is written",
                 "text",
                 ("text", "latex", "mathematica", "python", "c", "sympy"),
                 {"latex": "LaTeX", "sympy": "SymPy"},
             ),
-            Text("label", "Label", "Name of the function that code gets; empty: loops"),
-            OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+            Text("label", "Label", "Name of the Python or C function; empty: loops"),
+            OutputFile(
+                "file",
+                "File",
+                "File to which the result is appended; empty: none",
+                suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb"),
+            ),
             SYMBOLS,
             NOTATION,
         ),

@@ -35,7 +35,7 @@ def loops(context: Context) -> Result:
             Table(
                 title="Order of solution",
                 rows=order,
-                columns=(Column("Step"), Column("Joints"), Column("How"), Column("Follows from")),
+                columns=(Column("Step"), Column("Joints"), Column("How"), Column("Depends on")),
             ),
         ),
     )
@@ -43,12 +43,12 @@ def loops(context: Context) -> Result:
 
 def _closing_kinds(number: int, steps: tuple[Step, ...]) -> str:
     kinds = dict.fromkeys(step.kind for step in steps if number in step.loops)
-    return ", ".join(kinds) or "the others"
+    return ", ".join(kinds) or "the other loops"
 
 
 def _summary(count: int, steps: tuple[Step, ...]) -> str:
     beside = [step.joints[0] for step in steps if step.kind == "iteration" and not step.loops]
-    extra = f" Left to iteration beside loops: {', '.join(beside)}." if beside else ""
+    extra = f" Also solved by iteration: {', '.join(beside)}." if beside else ""
     return _summary_of_loops(count, [step for step in steps if step.kind == "iteration" and step.loops]) + extra
 
 
@@ -57,11 +57,11 @@ def _summary_of_loops(count: int, left: list[Step]) -> str:
     if not count:
         return "No closed loop of joints."
     if not left:
-        return f"{loops}, closed in closed form: nothing is left to iteration."
+        return f"{loops}, solved in closed form; no iteration is needed."
     if len(left) == count:
-        return f"{loops}, closed by iteration: no closed form was found."
+        return f"{loops}, closed by iteration, since no closed form was found."
     cuts = ", ".join(step.joints[0] for step in left)
-    return f"{loops}; {count - len(left)} in closed form, left to iteration: the cut at {cuts}."
+    return f"{loops}; {count - len(left)} solved in closed form; closed by iteration: those cut at {cuts}."
 
 
 FUNCTIONS = (
@@ -69,12 +69,12 @@ FUNCTIONS = (
         "loops",
         "Loops",
         "Mechanisms",
-        "The closed loops, where they are cut, and in which order they are solved.\n\nA joint of each loop is cut, the "
-        "others carry the tree of bodies; a joint's field “cut” says where to cut or where not. Loops that are chains "
-        "of dyads (RRR, RRP, SSR, USR, UPS and others), massless rods and gears are found by themselves and solved by "
-        "formulas: their dependent coordinates follow explicitly from the independent ones, and no constraint is left "
-        "to integrate. What has no "
-        "such form is closed by iteration, and the list says which joints that ties together.",
+        "The closed loops, where they are cut, and in which order they are solved.\n\n"
+        "One joint of each loop is cut; the others form the tree of bodies. The field “cut” of a joint "
+        "prescribes or forbids a cut there. Loops that are chains of dyads (RRR, RRP, SSR, USR, UPS and "
+        "others), massless rods and gears are recognised automatically and solved in closed form: their "
+        "dependent coordinates are explicit functions of the independent ones, and no constraint is left to "
+        "integrate. Other loops are closed by iteration; the list shows which joints these couple.",
         loops,
         needs=(needs_motion,),
         reads="machine",

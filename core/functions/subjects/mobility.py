@@ -25,7 +25,7 @@ def mobility(context: Context, friction: bool) -> Result:
     """Determine degrees of freedom, redundant constraints and the independent motions."""
     from core.analysis.body_motions import swing
 
-    context.step(0, 2, "Ranks at assembled poses")
+    context.step(0, 2, "Determining ranks at assembled poses")
     found = context.mech.mobility(context.q, context.p, context.t, friction=friction)
     parts: list[Result] = [_summary(found)]
     if found.redundant:
@@ -55,8 +55,8 @@ def _redundant(found: Mobility) -> Table:
         (item.joint, item.component, ", ".join(item.fixed_by), ", ".join(name for name, _ in item.instead))
         for item in found.redundant
     )
-    titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be given up in")
-    note = "a constraint counts as redundant if the ones listed before it hold already: joint by joint, as in the model"
+    titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be removed instead in")
+    note = "a constraint is redundant if the constraints before it already imply it; joints in the order of the model"
     elements = tuple(((item.collection, item.joint), *item.others) for item in found.redundant)
     columns = tuple(map(Column, titles))
     return Table(title="Redundant constraints", columns=columns, rows=rows, note=note, elements=elements)
@@ -73,7 +73,10 @@ def _motions(context: Context, found: Mobility) -> Table:
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
                 elements.append((owners[name],))
-    note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
+    note = (
+        "each free motion moves as few joints as possible; its fastest joint has a speed of 1 rad/s or one "
+        "machine size per second"
+    )
     return Table(
         title="Free motions",
         columns=(Column("Motion"), Column("Joint"), Column("Speed")),
@@ -126,12 +129,12 @@ def assembly_branches(context: Context, hold: str) -> Result:
         )
         for k, pose in enumerate(found, 1)
     )
-    count = f"{len(found)} ways" if len(found) != 1 else "one way"
+    count = f"{len(found)} configurations" if len(found) != 1 else "one configuration"
     text = f"The loops close in {count} with {', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}."
     poses = PoseSequence(
         title="Assembly branches", q=rows_of(found), p=tuple(dict(p) for _ in found), display="composite"
     )
-    table = Table(title="Coordinates", columns=columns, rows=rows, note="the nearest to the present pose first")
+    table = Table(title="Coordinates", columns=columns, rows=rows, note="nearest to the present pose first")
     return Report(title="Assembly branches", parts=(Message(title="", text=text), table, poses))
 
 
@@ -143,7 +146,7 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
     mech, q, p = context.mech, context.q, context.p
     if speeds:
         v = mech.speeds(q, speeds, p=p, t=context.t)
-        title = f"Motion of {frame} against {reference}"
+        title = f"Motion of {frame} relative to {reference}"
     else:
         found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
@@ -153,7 +156,7 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
                 remedy="The function Mobility lists the independent motions.",
             )
         v = found.motions[motion - 1].speeds
-        title = f"Motion of {frame} against {reference} in free motion {motion}"
+        title = f"Motion of {frame} relative to {reference} in free motion {motion}"
     value = _clean_screw(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
     return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
 
@@ -204,14 +207,21 @@ FUNCTIONS = (
         "mobility",
         "Mobility",
         "Mechanisms",
-        "Degrees of freedom, redundant constraints, and independent motions.\n\nThey are found from ranks at assembled "
-        "poses near the present one and at it, never a count of bodies and joints: planar loops drawn in space, "
-        "Bennett's and Bricard's linkages come out right. Each redundant constraint is named by joint and direction, "
-        "with the joints that fix it already and a proposal that makes the machine isostatic. Every independent "
-        "motion can be "
-        "played in the scene.",
+        "Degrees of freedom, redundant constraints, and independent motions.\n\n"
+        "They are determined from ranks at the present pose and at assembled poses near it, not by counting "
+        "bodies and joints, so planar loops in space and the linkages of Bennett and Bricard are treated "
+        "correctly. Each redundant constraint is reported with its joint and direction, the joints that "
+        "already impose it, and a constraint that could be removed to make the machine isostatic. Every "
+        "independent motion can be played in the scene.",
         mobility,
-        (Flag("friction", "Friction holds", "Joints with dry friction are locked, as by brakes", False),),
+        (
+            Flag(
+                "friction",
+                "Lock joints with friction",
+                "Treat joints with dry friction as locked, as if by brakes",
+                False,
+            ),
+        ),
         needs=(needs_motion,),
         also=(
             "DOF",
@@ -232,13 +242,21 @@ FUNCTIONS = (
         "assembly_branches",
         "Assembly branches",
         "Mechanisms",
-        "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
-        "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
-        "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
-        "same places: whole turns, a rod turned about its own line and weightless crosses between hinges that meet do "
-        "not count.",
+        "The different configurations (assembly modes) in which the loops close.\n\n"
+        "Some coordinates are held at their present values (the independent ones by default), and the loops "
+        "are closed from many random poses. A four-bar with a fixed crank has two branches, a six-legged "
+        "platform up to forty. Configurations with all joints in the same places count as one branch: whole "
+        "turns, rotation of a rod about its own axis, and the orientation of massless crosses of universal "
+        "joints are ignored.",
         assembly_branches,
-        (Text("hold", "Held coordinates", "Names with commas; empty: independent ones", joined=", "),),
+        (
+            Text(
+                "hold",
+                "Held coordinates",
+                "Names of the coordinates to hold, separated by commas; empty: the independent ones",
+                joined=", ",
+            ),
+        ),
         needs=(needs_motion,),
         also=("branch", "circuit", "assembly mode", "configuration"),
     ),
@@ -246,15 +264,23 @@ FUNCTIONS = (
         "instantaneous_screw",
         "Instantaneous screw",
         "Mechanisms",
-        "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
-        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds, or else one "
-        "of the machine's free motions. The axis is drawn in the scene. " + SPEEDS_FOLLOW,
+        "Instantaneous screw axis of a body: the line about which it turns and along which it slides.\n\n"
+        "Every instantaneous motion of a body is a screw: rotation about an axis combined with translation "
+        "along it. The motion results from given joint speeds, or is one of the machine's free motions. The "
+        "axis is drawn in the scene. " + SPEEDS_FOLLOW,
         instantaneous_screw,
         (
-            FrameName("frame", "Frame", "The frame that moves"),
-            FrameName("reference", "Against", "The frame from which it is seen", fallback="world"),
-            Integer("motion", "Free motion", "Number of the free motion (see Mobility), unless speeds are given", 1, 1),
-            Values("speeds", "Joint speeds", "Speeds by name; empty: the free motion", rate=1),
+            FrameName("frame", "Frame", "Moving frame; empty: the tool"),
+            FrameName(
+                "reference",
+                "Relative to",
+                "Frame relative to which the motion is measured; empty: world",
+                fallback="world",
+            ),
+            Integer(
+                "motion", "Free motion", "Number of the free motion (see Mobility), used if no speeds are given", 1, 1
+            ),
+            Values("speeds", "Joint speeds", "Joint speeds by name; empty: the free motion", rate=1),
         ),
         needs=(needs_motion,),
         live=True,

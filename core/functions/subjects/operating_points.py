@@ -27,7 +27,7 @@ def trim(
     forces: dict[str, float],
 ) -> Result:
     """Find the operating point that fulfils the requests."""
-    context.step(0, 1, "Balance")
+    context.step(0, 1, "Solving for the operating point")
     problem = operating_point(context, fixed, target, free, steady, speeds, forces, point)
     return report_of(context, problem, problem.solve())
 
@@ -90,7 +90,7 @@ def _row_table(problem: OperatingPoint, found: Found) -> Table:
     known = {name for name, *_ in listed}
     for k, state in enumerate(system.state_names):
         if state not in known and state.removesuffix(".q") not in known:
-            role = "steady" if state.endswith(".v") else "found"
+            role = "steady" if state.endswith(".v") else "solved for"
             listed.append((state, role, float(system.x0[k]), None))
             units[state] = system.units.states[k]
     values = without_rounding_errors([value for _, _, value, _ in listed], SOLVED_FRACTION)
@@ -104,30 +104,38 @@ def _row_table(problem: OperatingPoint, found: Found) -> Table:
         )
         for (name, role, _, off), value in zip(listed, values, strict=True)
     ]
-    columns = (Column("Quantity"), Column("Role"), Column("Value"), Column("Unit"), Column("Off by"))
+    columns = (Column("Quantity"), Column("Role"), Column("Value"), Column("Unit"), Column("Residual"))
     return Table(title="Quantities", columns=columns, rows=tuple(rows), note="SI")
 
 
-_FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
+_FORCES = Values("forces", "Joint forces", "Constant joint forces or torques by name; zero if not given", rate=-1)
 
 FUNCTIONS = (
     Function(
         "trim",
         "Operating point (trim)",
         "Control",
-        "Poses, speeds, forces and parameters at which the machine stays as asked.\n\nQuantities are fixed, a target, "
-        "or free (perhaps within bounds); what is not named is at rest, its pose free, its forces unchanged. "
-        "Counting comes first: where inputs are too few it is said what nothing balances, and what to free. Where no "
-        "point is, the nearest one is shown with what is missing. Turning machines: fix a speed; accelerated ones: fix "
-        "an acceleration. A point of the document is chosen by its name.",
+        "Poses, speeds, forces and parameters for which the machine is in a required steady state.\n\n"
+        "Each quantity is fixed, a target, or free (optionally within bounds). Joints that are not named are "
+        "at rest in a free pose; forces that are not named keep their values. The unknowns are counted "
+        "first: if there are too few inputs, the report names the quantities that nothing can balance and "
+        "those to free. If there is no operating point, the nearest one is shown with its residuals. For "
+        "rotating machines fix a speed, for accelerated ones an acceleration. An operating point of the "
+        "document is chosen by its name.",
         trim,
         (
-            ElementName("point", "Point", "One of the document; further rows are added to its own"),
-            SignalValues("fixed", "Fixed", 'By name, as joint.q="30 deg"'),
-            SignalValues("target", "Targets", "By name, as near as can be"),
-            SignalValues("free", "Free", "Names, or name=low:high", ranges=True),
-            Signals("steady", "Steady", "Speeds that do not change, whatever their value", of="quantities"),
-            Values("speeds", "Joint speeds", "Where to begin; those not given are zero", rate=1),
+            ElementName(
+                "point",
+                "Point",
+                "Operating point of the document; the options below are added to its own requirements; empty: none",
+            ),
+            SignalValues("fixed", "Fixed", 'Fixed quantities by name, e.g. joint.q="30 deg"'),
+            SignalValues("target", "Targets", "Target values by name, met as closely as possible"),
+            SignalValues("free", "Free", "Free quantities: names, or name=low:high for bounds", ranges=True),
+            Signals("steady", "Steady", "Speeds that are constant, with any value", of="quantities"),
+            Values(
+                "speeds", "Joint speeds", "Joint speeds at the start of the search, by name; zero if not given", rate=1
+            ),
             _FORCES,
         ),
         needs=(needs_motion, needs_mass),

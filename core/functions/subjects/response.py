@@ -56,7 +56,9 @@ def response(
     for variable in robot.chain.variables:
         q0[variable.q] = initial.get(variable.coordinate, q0[variable.q] if begin == "pose" else 0.0)
         v0[variable.v] = speeds.get(context.mech.v_names[variable.v], 0.0)
-    run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps, f"Set Most steps to {10 * steps}.")
+    run, ended = respond(
+        context, robot, law, values, q0, v0, (start, end), steps, f"Set the largest number of steps to {10 * steps}."
+    )
     parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _response_table(run, robot)]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))
@@ -195,34 +197,45 @@ FUNCTIONS = (
         "response",
         "Response to torques",
         "Dynamics",
-        "How the robot moves from initial conditions under joint torques that are formulas.\n\nTorques come from a "
-        "file or are typed: user variables and tau[[1]] = … over t, q1[t], q1'[t], parameters, M[[1,1]], CM[[1,2]], "
-        "G[[1]]; later assignments may be used earlier. No torques: the robot falls. Symbols without a value are named "
-        "and have fields of their own. The result is a run like any other: played, plotted, compared, saved. A file "
-        "gets columns t, q1 … as SIMNON (.sim) or CSV, or the whole run (.h5).",
+        "Motion of the robot from initial conditions under joint torques given as formulas.\n\n"
+        "Torques are read from a file or typed: user variables and tau[[1]] = … as functions of t, q1[t], "
+        "q1'[t], parameters, M[[1,1]], CM[[1,2]], G[[1]]; definitions may be in any order. Without torques "
+        "the robot moves under gravity alone. Symbols without a value are reported and get input fields. The "
+        "result is a run like any other: it can be played, plotted, compared and saved. A file gets the "
+        "columns t, q1 … as SIMNON (.sim) or CSV, or the whole run (.h5).",
         response,
         (
             InputFile(
                 "torques",
                 "Torque file",
-                "File of formulas tau[[1]] = …",
+                "File with formulas tau[[1]] = …; empty: none",
                 suffixes=(".tau", ".txt", ".m"),
                 near=torque_files,
             ),
             Text(
-                "formulas", "Formulas", "Torques typed here, e.g. tau[[1]] = -k q1'[t]; k = 2 (after those of the file)"
+                "formulas",
+                "Formulas",
+                "Typed torques, e.g. tau[[1]] = -k q1'[t]; k = 2; they override those of the file",
             ),
-            SymbolValues("values", "Values", "Values of symbols in the torques and of parameters", needed=symbols_of),
+            SymbolValues(
+                "values", "Values", "Values of parameters and of symbols in the torque formulas", needed=symbols_of
+            ),
             Values("initial", "Start pose", "Coordinates at the start, by name", of="coordinates", rate=0),
-            Values("speeds", "Start speeds", "Speeds at the start, by name; those not given are zero", rate=1),
-            Choice("begin", "Others start at", "Where those begin that have no value above", "zero", ("zero", "pose")),
-            Number("start", "Start", "First time", 0.0, "time"),
-            Number("end", "End", "Last time", 10.0, "time"),
-            Integer("steps", "Most steps", "The integration stops after so many", 100_000, 1, MOST_STEPS),
+            Values("speeds", "Start speeds", "Speeds at the start, by name; zero if not given", rate=1),
+            Choice(
+                "begin",
+                "Others start at",
+                "Initial value of coordinates that are not given: zero, or that of the present pose",
+                "zero",
+                ("zero", "pose"),
+            ),
+            Number("start", "Start", "Time at which the response starts", 0.0, "time"),
+            Number("end", "End", "Time at which the response ends", 10.0, "time"),
+            Integer("steps", "Largest number of steps", "Largest number of integration steps", 100_000, 1, MOST_STEPS),
             OutputFile(
                 "file",
                 "Save to",
-                "SIMNON or CSV file of the joint variables, or the whole run",
+                "File for the joint variables (SIMNON or CSV) or for the whole run (.h5); empty: none",
                 "",
                 (".sim", ".csv", ".h5"),
             ),

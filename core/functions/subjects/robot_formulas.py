@@ -87,7 +87,7 @@ def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tu
         symbols=meanings(robot),
         owners=owners(robot),
         conventions=conventions(robot),
-        recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
+        recognised=tuple(f"{r.where}: {r.given:g} was read as {r.meaning}" for r in robot.recognised),
     )
 
 

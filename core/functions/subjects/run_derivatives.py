@@ -57,7 +57,10 @@ def run_derivatives(
     mech = context.mech
     names = tuple(by) or mech.p_names[:NAMES] or _start_speeds(context)
     if not names:
-        text = "There is nothing to differentiate by: drivers prescribe the whole motion, and there are no parameters."
+        text = (
+            "There is no variable to differentiate with respect to: drivers prescribe the whole motion, and "
+            "there are no parameters."
+        )
         return Message(title="Derivatives of a run", text=text, severity="hint")
     asked = tuple(outputs) or tuple(f"{name}.q" for name in _single_coordinate_joints(mech)[:OUTPUTS])
     if not asked:
@@ -164,10 +167,15 @@ def _table_and_curves(
         for m in order:
             slope = float(slopes[-1, k, m])
             rows.append((output, float(values[-1, k]), unit, names[m], slope, slope * sizes[m]))
-    titles = ("Output", "At the end", "Unit", "By", "Derivative", "Change with 1 %")
-    note = "SI, exact; change with 1 % of the parameter, of start values with 0.01 rad, m, rad/s or m/s; largest first"
+    titles = ("Output", "At the end", "Unit", "With respect to", "Derivative", "Change by 1 %")
+    note = (
+        "SI, exact derivatives; change: by 1 % of the parameter, or by 0.01 rad, m, rad/s or m/s of an "
+        "initial value; largest first"
+    )
     parts: list[Result] = [
-        Table(title="What changes the end most", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note)
+        Table(
+            title="Sensitivities of the final values", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note
+        )
     ]
     for k, output in enumerate(eyes.names[:DIAGRAMS]):
         series = tuple(Series(name, tuple(times), tuple(slopes[:, k, m])) for m, name in enumerate(names))
@@ -188,8 +196,10 @@ def _gradient(context: Context, found: Differentiated, objective: str, names: Se
         for name, slope in zip(names, slopes, strict=True)
     ]
     rows.sort(key=lambda row: -abs(row[2]))
-    columns = (Column("By"), Column("Derivative"), Column("Change with 1 %"))
-    return Table(title=f"{objective.strip()} = {value:.8g}", columns=columns, rows=tuple(rows), note="SI, exact")
+    columns = (Column("With respect to"), Column("Derivative"), Column("Change by 1 %"))
+    return Table(
+        title=f"{objective.strip()} = {value:.8g}", columns=columns, rows=tuple(rows), note="SI, exact derivatives"
+    )
 
 
 def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
@@ -223,7 +233,7 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
     columns = (
         Column("Channel"),
         Column("Largest difference"),
-        Column("at t", "time"),
+        Column("At time", "time"),
         Column("RMS"),
         Column("At the end"),
     )
@@ -240,25 +250,50 @@ FUNCTIONS = (
         "run_derivatives",
         "Derivatives of a run",
         "Control",
-        "How a motion depends on parameters and on where it begins: exact derivatives over time, and which matters "
-        "most.\n\nThe machine runs from the present pose; each step is differentiated, loops and switches of formulas "
-        "included, no differences are taken. Dry friction, stops and limits that act have no derivative: the "
-        "results end before the first of these events, which is reported.",
+        "Sensitivity of a motion to parameters and initial values: exact derivatives over time, ranked by "
+        "their effect.\n\n"
+        "The run starts at the present pose. Each integration step is differentiated exactly, including "
+        "loops and discontinuities of formulas; no finite differences are used. There is no derivative "
+        "across a change of dry friction, a stop or a limit: the results end before the first such event, "
+        "which is reported.",
         run_derivatives,
         (
-            Signals("outputs", "Outputs", "Channels or formulas of them; empty: some coordinates", of="outputs"),
+            Signals(
+                "outputs",
+                "Outputs",
+                "Channels or formulas of channels, separated by commas; empty: the first coordinates",
+                of="outputs",
+            ),
             Signals(
                 "by",
-                "By",
-                "Parameters, and start values as joint.q, joint.v; empty: the first parameters",
+                "With respect to",
+                "Parameters and initial values (joint.q, joint.v) with respect to which to differentiate; empty: the "
+                "first parameters",
                 of="run parameters",
             ),
-            Text("objective", "Objective", "A number of the whole run, such as rms(frame.velocity.z); empty: none"),
-            Values("speeds", "Start speeds", "Others follow, or are zero", rate=1),
-            Values("forces", "Joint forces", "Constant forces or torques by name; others are zero", rate=-1),
-            Number("duration", "Duration", "Of the run", 0.5, "time", 1e-6),
-            Choice("integrator", "Method", "How the run is integrated", "rk54", ("rk54", "rk853", "rk32", "rk4")),
-            Number("step", "Step", "Of fixed steps, longest of variable ones; empty: chosen", None, "time", 1e-9),
+            Text(
+                "objective",
+                "Objective",
+                "Scalar computed from the whole run, such as rms(frame.velocity.z); empty: none",
+            ),
+            Values(
+                "speeds",
+                "Initial speeds",
+                "Speeds at the start, by name; the others follow from the constraints or are zero",
+                rate=1,
+            ),
+            Values("forces", "Joint forces", "Constant joint forces or torques by name; zero if not given", rate=-1),
+            Number("duration", "Duration", "Duration of the run, s", 0.5, "time", 1e-6),
+            Choice("integrator", "Method", "Integration method", "rk54", ("rk54", "rk853", "rk32", "rk4")),
+            Number(
+                "step",
+                "Step",
+                "Step size of a fixed-step method, s, or largest step size of a variable-step one; empty: chosen "
+                "automatically",
+                None,
+                "time",
+                1e-9,
+            ),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,

@@ -53,7 +53,7 @@ def picture(context: Context, file: str, width: int, height: int, view: str, loo
 _DISPLAY = Choice(
     "display",
     "Display",
-    "All together, one after another, or only the first pose",
+    "Show all poses together, one after another, or only the first",
     "composite",
     ("composite", "animate", "single"),
 )
@@ -64,12 +64,13 @@ FUNCTIONS = (
         "show_robot",
         "Show robot",
         "Pictures",
-        "The robot along ranges of its variables, all moving together.\n\nEach range has a start, a stop and a number "
-        "of divisions (5 unless said otherwise); n divisions give n + 1 poses. Variables are joint coordinates, "
-        "parameters and DH entries (a1, alpha1, d1 …). Variables that move together need equal divisions. The poses "
-        "are drawn all together (composite) or played one after another (animate).",
+        "The robot at poses along ranges of its variables, all varied simultaneously.\n\n"
+        "Each range has a start, a stop and a number of divisions (5 by default); n divisions give n + 1 "
+        "poses. Variables are joint coordinates, parameters and DH entries (a1, alpha1, d1 …). Variables "
+        "that are varied simultaneously need the same number of divisions. The poses are drawn all together "
+        "(composite) or played one after another (animate).",
         show_robot,
-        (Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"), _DISPLAY),
+        (Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries to vary, with their ranges"), _DISPLAY),
         needs=(needs_motion,),
         robotica="ShowRobot",
     ),
@@ -77,11 +78,18 @@ FUNCTIONS = (
         "show_in_sequence",
         "Show robot in sequence",
         "Pictures",
-        "The robot along ranges of its variables, one variable after another.\n\nEach range begins when the one before "
-        "it is done; a variable keeps the value it reached and may run several times. Before its first range it stands "
-        "at that range's start.",
+        "The robot at poses along ranges of its variables, one variable after another.\n\n"
+        "Each range begins when the previous one is complete; a variable keeps the value it has reached and "
+        "may be varied several times. Before its first range it has the value at the start of that range.",
         show_in_sequence,
-        (Ranges("sequence", "Ranges", "Run in this order, one after another"), _DISPLAY),
+        (
+            Ranges(
+                "sequence",
+                "Ranges",
+                "Coordinates, parameters or DH entries to vary one after another, in this order, with their ranges",
+            ),
+            _DISPLAY,
+        ),
         needs=(needs_motion,),
         robotica="SeqShowRobot",
     ),
@@ -89,15 +97,15 @@ FUNCTIONS = (
         "picture",
         "Export picture",
         "Pictures",
-        "A picture of the machine at the present pose, as a PNG file of any size.\n\nWith a transparent background it "
-        "can be laid over a page.",
+        "A picture of the machine at the present pose, as a PNG file of any size.\n\n"
+        "With a transparent background it can be placed over a page.",
         picture,
         (
-            OutputFile("file", "File", "Where to write the picture", "picture.png", (".png",)),
-            Integer("width", "Width", "Pixels", 1200, 16, 8192),
-            Integer("height", "Height", "Pixels", 800, 16, 8192),
-            Choice("view", "View", "Position of the camera", "iso", VIEWS),
-            Choice("look", "Look", "Light or dark", "light", ("light", "dark")),
+            OutputFile("file", "File", "PNG file for the picture", "picture.png", (".png",)),
+            Integer("width", "Width", "Size in pixels", 1200, 16, 8192),
+            Integer("height", "Height", "Size in pixels", 800, 16, 8192),
+            Choice("view", "View", "Direction from which the machine is seen", "iso", VIEWS),
+            Choice("look", "Look", "Light or dark colours", "light", ("light", "dark")),
             Flag("transparent", "Transparent background"),
         ),
         needs=(needs_bodies,),

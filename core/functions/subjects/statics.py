@@ -43,11 +43,11 @@ LEFT_OVER_FRACTION = 1e-8
 """Fraction of the largest acting force below which the residual is not reported."""
 
 _WORDS = {
-    "stable": "It is stable: a push makes the machine oscillate about it.",
-    "asymptotically stable": "It is stable: after a push the machine comes back to it.",
-    "indifferent": "It is indifferent: nothing brings the machine back along some of its motions.",
-    "unstable": "It is unstable: the least push makes the machine leave it.",
-    "held": "Friction holds it.",
+    "stable": "It is stable: after a small disturbance the machine oscillates about it.",
+    "asymptotically stable": "It is asymptotically stable: after a small disturbance the machine returns to it.",
+    "indifferent": "It is indifferent: along some motions no force returns the machine to it.",
+    "unstable": "It is unstable: the smallest disturbance makes the machine leave it.",
+    "held": "Friction holds the machine there.",
 }
 
 
@@ -65,22 +65,22 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="error")
     rests = "; ".join(
-        f"{name} rests against its limit, which pushes with {abs(force):.4g} "
+        f"{name} rests against its limit, which exerts {abs(force):.4g} "
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
         for name, force in found.limits.items()
     )
     left = readable(f"{found.residual:.0e}")
-    but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
+    but = f", with a residual of {left} of the largest force" if found.residual > LEFT_OVER_FRACTION else ""
     verdict = _WORDS[found.stability] if found.friction is None else _holding_text(found.friction, found.stability)
     weak = "".join(
-        f"The motor of {name} is asked for {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
+        f"The motor of {name} would need {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
         for name, (asked, given) in found.saturated.items()
         for unit in ("N" if _is_linear(mech, name) else "N·m",)
     )
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{weak}{verdict}"
-    note = "" if search != "nearest" or friction else "limits of joints do not hold in this search"
+    note = "" if search != "nearest" or friction else "joint limits are ignored in this search"
     table = _coordinates_table(context, found, note)
-    pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
+    pose = PoseSequence(title="Equilibrium pose", q=rows_of([found.q]), p=(dict(p),), display="single")
     parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
     if found.friction is not None and found.friction.forces:
         parts.append(_friction_table(mech, p, found.friction))
@@ -115,7 +115,7 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
         (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _limit_text(c, after, found.limits))
         for c, before, after in measured
     )
-    titles = ("Coordinate", "Present", "At rest", "Limit")
+    titles = ("Coordinate", "Present", "In equilibrium", "Limit")
     return Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
@@ -124,10 +124,10 @@ def _holding_text(found: FrictionBalance, stability: str) -> str:
     if not found.forces:
         return f"No joint has friction. {_WORDS[stability]}"
     if math.isinf(found.safety):
-        return "Friction, and limits where it rests against them, hold any multiple of its load."
+        return "Friction, together with any limits that the machine rests against, holds any multiple of the load."
     if found.safety < 1.0 + JUST_HELD_FRACTION:
-        return "Friction just holds it: of all poses where it does this is the nearest."
-    return f"Friction holds it up to {found.safety:.4g} times its load."
+        return "Friction just holds the machine here: this is the nearest pose in which it does."
+    return f"Friction holds the machine up to {found.safety:.4g} times its load."
 
 
 def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
@@ -142,11 +142,14 @@ def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
         (name, *(Amount(float(x), dimensions[name]) for x in row))
         for name, row in zip(found.forces, without_rounding_errors(numbers, SOLVED_FRACTION, 0.0), strict=True)
     )
-    note = "along the growth of the coordinate"
+    note = "positive in the direction of increasing coordinate"
     if not found.unique:
-        note += "; one of many ways to share the load, that of least squares, with what each force may be"
-    titles = ("Coordinate", "Friction", "At least", "At most", "Largest possible")
-    return Table(title="Holding forces", columns=tuple(map(Column, titles)), rows=rows, note=note)
+        note += (
+            "; friction can share the load in many ways: shown are the least-squares solution and the range of "
+            "each force"
+        )
+    titles = ("Coordinate", "Friction", "Lower bound", "Upper bound", "Friction limit")
+    return Table(title="Friction forces", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
 def _severity(stability: str) -> str:
@@ -219,23 +222,27 @@ def _equilibrium_message(context: Context, found: Linearisation) -> Message:
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
         text = (
-            "The machine is not in equilibrium here: the linearisation is about its present acceleration. "
-            "Static equilibrium finds a pose of rest."
+            "The machine is not in equilibrium here: the linearisation is about its present acceleration. Static "
+            "equilibrium finds an equilibrium pose."
         )
         return Message(title="", text=f"{text}{modes}", severity="hint")
-    text = f"The machine rests here. {_WORDS[found.stability]}" if found.modes else "The machine cannot move here."
+    text = (
+        f"The machine is in equilibrium here. {_WORDS[found.stability]}"
+        if found.modes
+        else "The machine cannot move here."
+    )
     return Message(title="", text=f"{text}{modes}", severity=_severity(found.stability))
 
 
 def _contact_text(found: Linearisation) -> str:
     """Describe the joints that stick, slide or press on a stop, and motors at their limits."""
     parts = (
-        (found.stuck, "Friction holds {}, which leaves no small motion there."),
-        (found.sliding, "Friction slides in {}: it keeps its direction."),
-        (found.pressed, "Pushed in, and a spring here: the stop of {}."),
-        (found.saturated, "At its limit of effort, where asking for more changes nothing: the motor of {}."),
-        (found.limited, "At its limit of speed, which leaves no small motion there: the motor of {}."),
-        (found.overrun, "Moved by loads as fast as it may drive, where it gives nothing: the motor of {}."),
+        (found.stuck, "Dry friction holds {}, which cannot move for small disturbances."),
+        (found.sliding, "{}: friction slides and keeps its direction."),
+        (found.pressed, "Compressed stop, which acts as a spring: {}."),
+        (found.saturated, "Motor at its effort limit, so that its force is constant: {}."),
+        (found.limited, "Motor at its speed limit, so that its joint has no small motion: {}."),
+        (found.overrun, "Motor overrun by the load at its speed limit, where it gives no force: {}."),
     )
     return "".join(f" {words.format(listed(names))}" for names, words in parts if names)
 
@@ -247,10 +254,10 @@ def _mode_table(found: Linearisation) -> Table:
         Column("Im λ [1/s]"),
         Column("Frequency [Hz]"),
         Column("Damping ratio"),
-        Column("Largest in"),
+        Column("Dominant coordinate"),
     )
     rows = tuple((str(k), *_mode_cells(found, mode)) for k, mode in enumerate(found.modes, 1))
-    note = "conjugate eigenvalues once; damping ratio −Re λ/|λ|"
+    note = "one of each conjugate pair; damping ratio −Re λ/|λ|"
     return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
 
 
@@ -292,27 +299,37 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     )
 
 
-_TORQUES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
+_TORQUES = Values("forces", "Joint forces", "Constant joint forces or torques by name; zero if not given", rate=-1)
 
 FUNCTIONS = (
     Function(
         "static_equilibrium",
         "Static equilibrium",
         "Mechanisms",
-        "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
-        "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
-        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are reported; or it "
-        "goes to the "
-        "nearest balance, whether stable or not, where limits do not hold. Elastic stops give way to what rests "
-        "against them, and motors give no more than their limits of effort, as in runs.\n\nWith friction the machine "
-        "stays where it is if dry friction can hold it there; otherwise the nearest pose is shown where it can. What "
-        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are reported.",
+        "A pose in which the machine stays at rest.\n\n"
+        "Gravity, springs, force elements and given joint forces are in balance, with the loops closed. From "
+        "the present pose the search either descends in energy within the joint limits to a stable pose, "
+        "possibly against limits, whose forces are reported; or it finds the nearest equilibrium, stable or "
+        "not, and ignores the joint limits. Elastic stops are compressed by what rests against them, and "
+        "motors do not exceed their effort limits, as in runs.\n\n"
+        "With friction the machine stays where it is if dry friction can hold it there; otherwise the "
+        "nearest pose in which it can is shown. The friction force in each joint, its bounds, and the "
+        "multiple of the load up to which friction holds are reported.",
         static_equilibrium,
         (
             Choice(
-                "search", "Search", "Downhill to a stable pose, or the nearest balance", "stable", ("stable", "nearest")
+                "search",
+                "Search",
+                "Descend in energy to a stable pose, or find the nearest equilibrium",
+                "stable",
+                ("stable", "nearest"),
             ),
-            Flag("friction", "Friction holds", "Stay where dry friction holds, or go to the nearest such pose", False),
+            Flag(
+                "friction",
+                "Dry friction",
+                "Include dry friction: stay if it can hold the machine, else find the nearest pose in which it can",
+                False,
+            ),
             _TORQUES,
         ),
         needs=(needs_motion,),
@@ -322,19 +339,32 @@ FUNCTIONS = (
         "linearise",
         "Linearise",
         "Mechanisms",
-        "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
-        "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
-        "that are chosen or named. Joints stuck by dry friction remove degrees of freedom; sliding ones keep their "
-        "direction; stops that are pushed in are springs; motors at a limit of speed keep it. Each mode can be played "
-        "in the scene. Frequencies are most meaningful about an equilibrium, see Static equilibrium. " + SPEEDS_FOLLOW,
+        (
+            "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\n"
+            "The equations of motion are differentiated exactly along the motions that the constraints allow, in "
+            "independent coordinates that are chosen automatically or named. Joints stuck by dry friction remove "
+            "degrees of freedom; friction in sliding joints keeps its direction; compressed stops are springs; "
+            "motors at their speed limit keep this speed. Each mode can be played in the scene. Frequencies are "
+            "most meaningful about an equilibrium, see Static equilibrium. "
+        )
+        + SPEEDS_FOLLOW,
         linearise,
         (
-            Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", "),
+            Text(
+                "coordinates",
+                "Independent coordinates",
+                "Names of the independent coordinates, separated by commas; empty: chosen automatically",
+                joined=", ",
+            ),
             Values(
-                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+                "speeds",
+                "Joint speeds",
+                "Joint speeds of the state about which to linearise; the others follow from the constraints or are "
+                "zero",
+                rate=1,
             ),
             _TORQUES,
-            Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True),
+            Flag("friction", "Dry friction", "Joints at rest stick if dry friction can hold them", True),
         ),
         needs=(needs_motion, needs_mass),
         also=(

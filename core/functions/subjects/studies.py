@@ -40,13 +40,13 @@ def parameter_study(
     """Evaluate the machine for each row of a study, and report statistics of the results."""
     if not study.strip() and not vary.strip():
         asked = ", ".join(each.name for each in context.model.studies)
-        free = ", ".join(context.mech.p_names) or "none; start values vary, too: joint.q, joint.v"
-        text = f"Say what varies, as m=normal(2, 0.05); l=0.3:0.5:21. Free parameters: {free}."
-        text += f" Studies of the document: {asked}." if asked else ""
+        free = ", ".join(context.mech.p_names) or "none; initial values (joint.q, joint.v) can be varied"
+        text = f"Give the quantities to vary, e.g. m=normal(2, 0.05); l=0.3:0.5:21. Free parameters: {free}."
+        text += f" Studies in the document: {asked}." if asked else ""
         return Report(title=TITLE, parts=(Message(text=text, severity="hint"),))
     options: dict[str, Any] = {"duration": duration, "step": step}
     made = _study(context, study.strip(), vary, record, kind, frame, count, how, seed, options)
-    context.step(0, made.size, "Prepare")
+    context.step(0, made.size, "Preparing")
 
     def tell(progress: Progress) -> None:
         context.step(progress.done, progress.total, f"{progress.done} of {progress.total} rows")
@@ -89,7 +89,7 @@ def report_of(found: StudyResult, save: str = "") -> Report:
     rate, low, high = (100.0 * part for part in found.failure_rate)
     text = f"{len(found)} rows, {len(failed)} failed"
     text += f" ({rate:.3g} %; 95 % interval {low:.3g} to {high:.3g} %)." if failed else "."
-    text += f" All rows stand in {save}." if save else ""
+    text += f" All rows have been written to {save}." if save else ""
     severity = "done" if not failed else "warning"
     parts: list[Result] = [Message(text=text, severity=severity)]
     if len(failed) < len(found) and found.recorded:
@@ -97,7 +97,7 @@ def report_of(found: StudyResult, save: str = "") -> Report:
     if failed:
         rows = tuple((each.row, each.status, each.message) for each in failed[:MOST_FAILURES])
         note = f"{len(failed) - MOST_FAILURES} more" if len(failed) > MOST_FAILURES else ""
-        columns = (Column("Row"), Column("Ended"), Column("Why"))
+        columns = (Column("Row"), Column("Outcome"), Column("Why"))
         parts.append(Table(title="Failed rows", columns=columns, rows=rows, note=note))
     return Report(title=TITLE, parts=tuple(parts))
 
@@ -112,8 +112,8 @@ def _summaries(found: StudyResult) -> Table:
         each = found.summary(name)
         numbers = (each.mean, each.error, each.deviation, each.least, *(each.quantiles[q] for q in (0.05, 0.5, 0.95)))
         rows.append((name, found.unit(name), *(_digits(x) for x in (*numbers, each.most))))
-    heads = ("Number", "Unit", "Mean", "±", "Deviation", "Least", "5 %", "Median", "95 %", "Largest")
-    note = "SI, over the rows that succeeded; ±: 95 % interval of the mean"
+    heads = ("Quantity", "Unit", "Mean", "±", "Standard deviation", "Smallest", "5 %", "Median", "95 %", "Largest")
+    note = "SI, over the rows that succeeded; ±: 95 % confidence interval of the mean"
     return Table(title="Recorded", columns=tuple(map(Column, heads)), rows=tuple(rows), note=note)
 
 
@@ -123,8 +123,8 @@ def _sensitivities(found: StudyResult) -> list[Table]:
     for name in found.recorded:
         for each in found.tornado(name):
             rows.append((name, each.name, _digits(each.low), _digits(each.high), _digits(each.rank, 3)))
-    heads = ("Number", "By", "Where it is small", "Where it is large", "Rank correlation")
-    note = "means over the fifth of the rows in which it is smallest, and largest"
+    heads = ("Quantity", "Varied quantity", "Mean at small values", "Mean at large values", "Rank correlation")
+    note = "means over the fifth of the rows with the smallest, and with the largest, values of the varied quantity"
     return (
         [Table(title="Sensitivities", columns=tuple(map(Column, heads)), rows=tuple(rows), note=note)] if rows else []
     )
@@ -149,25 +149,51 @@ FUNCTIONS = (
         "parameter_study",
         "Study of many rows (Monte Carlo)",
         "Mechanisms",
-        "Many runs or poses of the machine whose numbers vary, and what they have in common.\n\nWhat varies: "
-        "parameters, start values (joint.q, joint.v), duration, step; as ranges (0.3:0.5:21), lists (0, 5, 10) or "
-        "distributions (normal, lognormal, uniform, triangular). Ranges and lists multiply, distributions are drawn. "
-        "What is recorded: of runs measures such as max(abs(joint.tau)) or at(frame.position, end), of poses formulas "
-        "of channels and FRAME.manipulability. A row that fails is a row with its reason. Pictures, all cores and "
-        "clusters: panel Studies and kinetostat study.",
+        "Many runs or poses of the machine with varied parameters, and their statistics.\n\n"
+        "Varied quantities: parameters, initial values (joint.q, joint.v), duration, step; given as ranges "
+        "(0.3:0.5:21), lists (0, 5, 10) or distributions (normal, lognormal, uniform, triangular). Ranges "
+        "and lists are combined with one another, distributions are sampled. Recorded quantities: for runs, "
+        "measures such as max(abs(joint.tau)) or at(frame.position, end); for poses, formulas of channels "
+        "and FRAME.manipulability. A row that fails is listed with the reason. For pictures, several "
+        "processes and clusters see the panel Studies and kinetostat study.",
         parameter_study,
         (
-            Text("study", "Study", "Name of a study of the document; empty: as below"),
-            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; joint.v=0, 1", joined="; "),
-            Text("record", "Record", "worst=max(abs(joint.tau)); tip=at(frame.position, end)", joined="; "),
-            Choice("kind", "Rows are", "What a row is", "runs", choices=ROW_KINDS),
-            Text("frame", "Frame", "Of targets: brought to x, y, z by inverse kinematics"),
-            Integer("count", "Samples", "Of all distributions together", 200, 1, 1_000_000),
-            Choice("how", "How", "How samples are drawn", "random", choices=SAMPLINGS),
-            Integer("seed", "Seed", "The same seed gives the same samples", 1, 0, 2**31 - 1),
+            Text("study", "Study", "Name of a study of the document; empty: a study given by the options below"),
+            Text(
+                "vary",
+                "Vary",
+                "Quantities to vary, separated by semicolons: m=normal(2, 0.05); l=0.3:0.5:21; joint.v=0, 1",
+                joined="; ",
+            ),
+            Text(
+                "record",
+                "Record",
+                "Quantities to record, separated by semicolons: worst=max(abs(joint.tau)); tip=at(frame.position, end)",
+                joined="; ",
+            ),
+            Choice("kind", "Rows are", "What is computed for each row: a run, a pose …", "runs", choices=ROW_KINDS),
+            Text(
+                "frame",
+                "Frame",
+                "Frame for rows that are targets: it is brought to x, y, z by inverse kinematics; empty: the tool",
+            ),
+            Integer(
+                "count", "Samples", "Number of samples of the distributions, which are drawn jointly", 200, 1, 1_000_000
+            ),
+            Choice("how", "How", "Sampling method", "random", choices=SAMPLINGS),
+            Integer(
+                "seed", "Seed", "Seed of the random numbers; the same seed gives the same samples", 1, 0, 2**31 - 1
+            ),
             Number("duration", "Run", "Duration of a run, s", 1.0, dimension="time", minimum=1e-6),
-            Number("step", "Step", "Of Runge–Kutta 4, s; empty: variable", None, dimension="time", minimum=1e-9),
-            OutputFile("save", "Save as", "File of all rows; empty: none", suffixes=(".csv",)),
+            Number(
+                "step",
+                "Step",
+                "Step size of the Runge–Kutta 4 method, s; empty: variable steps",
+                None,
+                dimension="time",
+                minimum=1e-9,
+            ),
+            OutputFile("save", "Save as", "File for all rows; empty: none", suffixes=(".csv",)),
         ),
         needs=(needs_motion,),
         reads="machine",

@@ -25,7 +25,7 @@ class TimeLimitReached(KinetostatError):
     """Raised when the time limit has passed."""
 
     def __init__(self) -> None:
-        super().__init__("Out of time.")
+        super().__init__("The time limit has passed.")
 
 
 class GrowingReport:
@@ -96,9 +96,9 @@ class GrowingReport:
         if rows:
             self.parts.append(self._unfinished_formulas(what, indices, rows, count))
         words = (
-            f"{self._seconds:g} s were over in {what}, after {len(rows)} of {count} rows. Give more time (what is "
-            "derived is kept, so it goes on from here), fewer symbols, or take the recursion as code "
-            "(Write equations)."
+            f"The time limit of {self._seconds:g} s passed in {what}, after {len(rows)} of {count} rows. Allow more "
+            "time (finished results are kept, so it continues from here), use fewer symbols, or write the recursion as "
+            "code (Write equations)."
         )
         self.parts.append(Message(text=words, severity="warning"))
 
@@ -243,22 +243,27 @@ def trig_notation(context: Context, notation: str) -> Result:
 NOTATION = Choice(
     "notation",
     "Notation",
-    "short: C12; full: cos(q1 + q2); it stays for what follows",
+    "short: C12; full: cos(q1 + q2); also applies to later results",
     "as set",
     ("as set", "short", "full"),
 )
 SYMBOLS = Text(
     "symbols",
     "Symbols",
-    "named: the model's parameters stay symbols; all: every length, mass, centre and "
-    "inertia becomes one; none; or names with commas between them",
+    "named: the model's parameters stay symbols; all: every length, mass, centre of mass and inertia "
+    "becomes a symbol; none; or names separated by commas",
     "named",
     joined=", ",
 )
 TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
-SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.0, "time", minimum=0.01)
+SECONDS = Number(
+    "seconds", "Time limit", "Time limit, s; results computed by then are shown", 120.0, "time", minimum=0.01
+)
 RECOGNISE = Flag(
-    "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
+    "recognise",
+    "Recognise numbers",
+    "Replace numbers that are close to multiples of π or to simple fractions by these",
+    True,
 )
 INDEXED = {"A": 1, "T": 2, "Jvc": 1, "Jwc": 1, "c": 3, "Ki": 1, "Pi": 1}
 """Names of the indices of results that take some."""
@@ -270,7 +275,7 @@ def _index(name: str, order: int, help: str) -> Integer:
     return Integer(name, f"Index {name}", words, 1, minimum=0, maximum=99, only=("what", takers))
 
 
-_I = _index("i", 1, "First index: joint or link from 1, frame from 0")
+_I = _index("i", 1, "First index: joint or link, counted from 1, or frame, counted from 0")
 _J = _index("j", 2, "Second index")
 _K = _index("k", 3, "Third index")
 _TITLES = {name: f"{name}: {title}" for name, title in NAMES.items()} | {"bias": "bias: C q̇ + G"}
@@ -292,10 +297,11 @@ FUNCTIONS = (
         "derive",
         "Derive in symbols",
         "Symbols",
-        "One result of the robot in symbols: A, T, Jacobian, mass matrix, Christoffel symbols, C, gravity, equations "
-        "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
-        "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
-        "over random states. T(0, n) is shown for i = j = 1.",
+        "One symbolic result of the robot: A, T, Jacobian, mass matrix, Christoffel symbols, C, gravity, "
+        "equations of motion or an energy.\n\n"
+        "The recursive algorithms of the numerical kernel are evaluated with exact polynomials; angle sums "
+        "of parallel axes are combined (C12) and common factors are extracted. Each result is compared with "
+        "the compiled kernel over random states. T(0, n) is shown for i = j = 1.",
         derive,
         (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION),
         (needs_motion, needs_open_chain),
@@ -323,7 +329,7 @@ FUNCTIONS = (
         euler_lagrange,
         (
             SYMBOLS,
-            Flag("christoffel", "Christoffel symbols", "List those that are not zero", False),
+            Flag("christoffel", "Christoffel symbols", "Also list the Christoffel symbols that are not zero", False),
             TIP,
             RECOGNISE,
             SECONDS,
@@ -338,24 +344,31 @@ FUNCTIONS = (
         "write_equations",
         "Write equations",
         "Symbols",
-        "A result as plain text, LaTeX, Mathematica, a Python or C function, or SymPy source; appended to a file if "
-        "one is named.\n\nRecursions are much shorter code for robots with many joints: tau, M, G and bias.",
+        "A result as plain text, LaTeX, Mathematica, a Python or C function, or SymPy source; appended to a "
+        "file if one is given.\n\n"
+        "For robots with many joints the recursion is much shorter code; it is available for tau, M, G and "
+        "bias.",
         write_equations,
         (
-            Choice("what", "Result", "Which result", "M", (*NAMES, "bias"), _TITLES),
+            Choice("what", "Result", "Result to write", "M", (*NAMES, "bias"), _TITLES),
             _I,
             _J,
             _K,
             Choice(
                 "language",
                 "Language",
-                "How it is written",
+                "Language in which the result is written",
                 "text",
                 LANGUAGES,
                 {"latex": "LaTeX", "sympy": "SymPy"},
             ),
-            Text("label", "Label", "Name it gets; empty: its own"),
-            OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+            Text("label", "Label", "Name given to the result; empty: its own name"),
+            OutputFile(
+                "file",
+                "File",
+                "File to which the result is appended; empty: none",
+                suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb"),
+            ),
             SYMBOLS,
             TIP,
             NOTATION,
@@ -368,10 +381,14 @@ FUNCTIONS = (
         "simplify_expression",
         "Simplify expression",
         "Symbols",
-        "The short form of a typed expression: angle sums collected, s² + c² = 1, common factors out.\n\n"
+        "The short form of a typed expression: angle sums combined, s² + c² = 1 applied, common factors "
+        "extracted.\n\n"
         "Sin[q1] Cos[q2] + Cos[q1] Sin[q2] becomes S12.",
         simplify,
-        (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"), NOTATION),
+        (
+            Text("expression", "Expression", "Expression in Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"),
+            NOTATION,
+        ),
         robotica="SimplifyExpression",
         reads="nothing",
     ),
@@ -379,14 +396,15 @@ FUNCTIONS = (
         "trig_notation",
         "Notation of sines and cosines",
         "Symbols",
-        "Whether results show C1 and S12 or cos(q1) and sin(q1 + q2).\n\n"
-        "Every result from then on is written so: on cards, as text, LaTeX and in files. Code is always in full.",
+        "Notation of results: C1 and S12, or cos(q1) and sin(q1 + q2).\n\n"
+        "It applies to all later results: on cards, as text, as LaTeX and in files. Code is always written "
+        "in full.",
         trig_notation,
         (
             Choice(
                 "notation",
                 "Notation",
-                "short: C12; full: cos(q1 + q2); the other: not the one of now",
+                "short: C12; full: cos(q1 + q2); the other: switch between these two",
                 "the other",
                 ("the other", "short", "full"),
             ),

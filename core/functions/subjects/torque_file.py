@@ -176,7 +176,7 @@ class _Evaluation:
         n = self.robot.n
         if len(indices) != wanted or any(i != int(i) or not 1 <= i <= n for i in indices):
             raise self.refuse(
-                f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
+                f"'{said(call)}' is outside {call.head.name}, since the robot has {n} joints.",
                 f"Give {wanted} whole numbers from 1 to {n}.",
                 call,
             )

@@ -15,19 +15,19 @@ from core.functions.results import Message, Report, Result
 from core.functions.subjects.actuation import LENGTH, joint_length
 
 KIND_TITLES = {
-    "reach": "Where the frame can be",
+    "reach": "Reachable space",
     "manipulability": "Manipulability (Yoshikawa)",
     "condition": "Condition number",
     "isotropy": "Isotropy",
     "singularity": "Distance from singularities",
-    "speed": "Speed in every direction",
-    "force": "Force in every direction",
-    "accuracy": "Error by those of joints",
-    "stiffness": "Stiffness by that of joints",
+    "speed": "Speed available in every direction",
+    "force": "Force available in every direction",
+    "accuracy": "Error due to joint errors",
+    "stiffness": "Stiffness due to joint stiffness",
     "payload": "Payload",
     "orientations": "Orientations (dexterity)",
     "configurations": "Number of configurations",
-    "formula": "A formula of the pose",
+    "formula": "Formula of the pose",
 }
 OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
 AXES = ("none", "x", "y", "z", "normal")
@@ -65,7 +65,7 @@ def workspace(
             return Report(title=f"Workspace of {frame}", parts=(Message(text=str(refusal), severity="hint"),))
     if kind == "formula" and not formula.strip():
         raise ModelError(
-            "The formula is missing.", where="option 'formula'", remedy="Give one, such as energy.potential."
+            "The map needs a formula.", where="option 'formula'", remedy="Give one, such as energy.potential."
         )
     found = mapped(
         mech,
@@ -145,7 +145,7 @@ def _orientation_angles(context: Context, text: str) -> tuple[float, ...] | None
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 3:
         raise ModelError(
-            f"{len(parts)} angles are given, three are needed.",
+            f"An orientation needs three angles; {len(parts)} given.",
             where="option 'orientation'",
             remedy="Give angles about the fixed axes x, y, z, such as 180 deg, 0, 90 deg.",
         )
@@ -158,25 +158,31 @@ FUNCTIONS = (
         "workspace",
         "Workspace map",
         "Kinematics",
-        "Where a frame can be, and how well the machine does there.\n\nPoses are spread evenly over the ranges of the "
-        "joints; of machines with loops over those of their actuators, on the branch of the present pose. Planar "
-        "machines get their area with its exact boundary, arcs at limits and curves det J = 0; others the volume of "
-        "what is reached, with its error. Values: manipulability, condition, isotropy of translation or rotation, "
-        "what speed and force there is in every direction within the limits of joints, the payload, the "
-        "error by errors of the joints, the stiffness by that of the joints, in how many orientations "
-        "and configurations the frame gets there, or a formula of the pose. A slice lies in a plane; "
-        "with an orientation the frame has it everywhere. In the scene it is a cloud with a bar of colours: a click on "
-        "a point takes the pose that reaches it. It gets finer while it is computed; stopped, what there is stays. "
-        "Files: HDF5, CSV, PLY, VTU.",
+        "Space that a frame can reach, with a measure of performance at each position.\n\n"
+        "Poses are distributed evenly over the ranges of the joints, or of the actuators in machines with "
+        "loops (in the branch of the present pose). For planar machines the area is given with its exact "
+        "boundary (arcs at limits and curves det J = 0), for others the volume reached, with its error. "
+        "Measures: manipulability, condition, isotropy of translation or rotation, the speed and force "
+        "available in every direction within the joint limits, the payload, the position error due to joint "
+        "errors, the stiffness due to joint stiffness, the number of orientations and of configurations in "
+        "which the frame reaches the position, or a formula of the pose. A slice contains only positions in "
+        "a plane; an orientation, if given, is kept everywhere. The scene shows the map as a cloud of points "
+        "with a colour bar: click on a point to take the pose that reaches it. The map is refined while it "
+        "is computed; if it is stopped, the part computed so far is kept. Files: HDF5, CSV, PLY, VTU.",
         workspace,
         (
             FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
-            Choice("kind", "Map of", "What is measured at each place", "reach", tuple(KIND_TITLES), KIND_TITLES),
-            Text("formula", "Formula", "Of channels of the pose, as energy.potential", only=("kind", ("formula",))),
+            Choice("kind", "Map of", "Measure at each position", "reach", tuple(KIND_TITLES), KIND_TITLES),
+            Text(
+                "formula",
+                "Formula",
+                "Formula of channels of the pose, e.g. energy.potential",
+                only=("kind", ("formula",)),
+            ),
             Choice(
                 "part",
                 "Part",
-                "Translation or rotation",
+                "Translational or rotational part",
                 "translation",
                 ("translation", "rotation"),
                 only=("kind", OF_PART),
@@ -184,47 +190,58 @@ FUNCTIONS = (
             Text(
                 "over",
                 "Joints",
-                "Coordinates that run: a, b=low:high …; empty: all that move the frame",
+                "Coordinates to vary: a, b=low:high …; empty: all that move the frame",
                 joined=", ",
             ),
             Choice(
                 "slice",
-                "Slice across",
-                "The axis across which a plane is laid, or any normal",
+                "Slice normal to",
+                "Axis to which the plane of the slice is normal; normal: any direction; none: no slice",
                 "none",
                 AXES,
-                {"normal": "a normal"},
+                {"normal": "a given normal"},
             ),
-            Text("normal", "Normal", "Of the plane: 1, 0, 1", only=("slice", ("normal",))),
+            Text("normal", "Normal", "Normal vector of the plane, e.g. 1, 0, 1", only=("slice", ("normal",))),
             Number(
                 "at",
                 "Slice at",
-                "Where on the axis, or on the normal from the origin",
+                "Position of the plane along the axis or normal, from the origin",
                 0.0,
                 "length",
                 only=("slice", AXES[1:]),
             ),
-            Text("orientation", "Orientation", "Turns about fixed x, y, z: 180 deg, 0, 0; empty: any"),
+            Text(
+                "orientation",
+                "Orientation",
+                "Orientation of the frame as angles about fixed x, y, z: 180 deg, 0, 0; empty: any",
+            ),
             Integer(
                 "samples",
                 "Poses",
-                f"How many; 0: for a first look {FIRST_LOOK:,}, of machines with loops {FIRST_LOOK_AT_LOOPS:,}",
+                f"Number of poses; 0: {FIRST_LOOK:,}, or {FIRST_LOOK_AT_LOOPS:,} with loops (first look)",
                 0,
                 0,
                 10_000_000,
             ),
-            Integer("seed", "Seed", "The same seed gives the same poses", 0, 0, 2**31 - 1),
+            Integer("seed", "Seed", "Seed of the random numbers; the same seed gives the same poses", 0, 0, 2**31 - 1),
             LENGTH,
             Number(
                 "error",
                 "Error of joints",
-                "Of each joint that moves the frame; of slides times the characteristic length",
+                "Error of each joint that moves the frame, rad; for prismatic joints it is multiplied by the "
+                "characteristic length",
                 1e-3,
                 "angle",
                 minimum=1e-9,
                 only=("kind", ("accuracy",)),
             ),
-            OutputFile("file", "Map to file", "HDF5, CSV, PLY or VTU", "", (".h5", ".csv", ".ply", ".vtu")),
+            OutputFile(
+                "file",
+                "Map to file",
+                "File for the map (HDF5, CSV, PLY or VTU); empty: none",
+                "",
+                (".h5", ".csv", ".ply", ".vtu"),
+            ),
         ),
         needs=(needs_motion,),
         reads="machine",

@@ -39,7 +39,7 @@ def test_a_run_is_fitted_and_the_machine_saved(files, capsys):
     saved = str(folder / "found.kst")
     line = ["fit-run", str(model), str(trace), "--columns", "x.q=place [mm]", "--vary", "k", "--vary", "c=0:5"]
     assert cli([*line, "--save", saved]) == 0
-    assert "Met in" in capsys.readouterr().out
+    assert "Converged in" in capsys.readouterr().out
     values = ks.load(saved).values()
     assert values["k"] == pytest.approx(40.0, rel=1e-6)
     assert values["c"] == pytest.approx(0.8, rel=1e-5)

@@ -14,7 +14,7 @@ def parts(model):
 def test_a_slider_crank_is_closed_by_a_dyad():
     path = next(e.path for e in examples() if e.name == "slider_crank")
     text, closed, order = parts(load(path))
-    assert text.text == "One loop, closed in closed form: nothing is left to iteration."
+    assert text.text == "One loop, solved in closed form; no iteration is needed."
     ((number, joints, cut, how),) = closed.rows
     assert number == "1"
     assert cut in joints.split()
@@ -27,7 +27,7 @@ def test_what_is_left_to_iteration_is_named():
     builder = random_loops.Builder(5)
     builder.loop("RRRRRRR")
     text, closed, order = parts(builder.model())
-    assert text.text == "One loop, closed by iteration: no closed form was found."
+    assert text.text == "One loop, closed by iteration, since no closed form was found."
     assert closed.rows[0][3] == "iteration"
     assert order.rows[-1][1:3] == (closed.rows[0][2], "iteration")
 

@@ -144,8 +144,8 @@ def test_arrays_of_states():
 def test_a_card_shows_the_bounds_of_the_kernel():
     context = Context.of(block(friction=3.0))
     table = call("inverse_dynamics", context)
-    assert [c.value for c in table.column("At least")] == pytest.approx([2 * G - 3.0])
-    assert [c.value for c in table.column("At most")] == pytest.approx([2 * G + 3.0])
+    assert [c.value for c in table.column("Lower bound")] == pytest.approx([2 * G - 3.0])
+    assert [c.value for c in table.column("Upper bound")] == pytest.approx([2 * G + 3.0])
     assert table.rows[0][-1].dimension == "force"
     moving = call("inverse_dynamics", context, speeds={"z": 1.0})
     assert [c.value for c in moving.column("Torque or force")] == pytest.approx([2 * G + 3.0])
@@ -191,5 +191,5 @@ def test_a_rigid_stop_of_a_joint_that_closes_a_loop_bounds_the_crank_on_one_side
     assert mech.inverse_dynamics_ranges(mech.rest(), still, still).tau_min[0] > -np.inf
     table = call("inverse_dynamics", replace(Context.of(model), q=q))
     assert "rigid stops" in table.note
-    assert table.column("At least")[0].value == -np.inf
+    assert table.column("Lower bound")[0].value == -np.inf
     assert "−∞ N·m" in table.to_text()

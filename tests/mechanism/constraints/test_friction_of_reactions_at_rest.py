@@ -119,7 +119,7 @@ def test_a_card_tells_the_bounds():
     table = call("inverse_dynamics", Context(mech.model, mech, q), actuators="pin")
     found = mech.inverse_dynamics_ranges(q, still, still, actuators=["pin"])
     k = mech.v_names.index("pin")
-    shown = [table.column(title)[k].value for title in ("At least", "At most")]
+    shown = [table.column(title)[k].value for title in ("Lower bound", "Upper bound")]
     np.testing.assert_allclose(shown, [found.tau_min[k], found.tau_max[k]])
 
 
