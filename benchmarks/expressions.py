@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
 from core.codegen.graph_symbols import column, symbols
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.numerics.rank import rank
 

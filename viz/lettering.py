@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.visible_text import visible
+from core.errors import visible
 
 
 def as_letters(text: str) -> str:

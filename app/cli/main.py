@@ -14,8 +14,7 @@ import click
 
 from app.cli.help_examples import CLOSING, help_ending
 from app.cli.terminal import say
-from core.errors import KinetostatError, likely_meant
-from core.visible_text import visible
+from core.errors import KinetostatError, likely_meant, visible
 
 if TYPE_CHECKING:
     from core.functions import Function

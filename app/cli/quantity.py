@@ -14,7 +14,7 @@ def quantity(text: str, dimension: str, values: Mapping[str, float] | None = Non
     """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
     from app.widgets.quantities.quantity_text import Measure, SIUnits, read
     from core.model.formula.expression import evaluate, parse
-    from core.model.validation.units import wrong_dimension
+    from core.model.validation.formulas import wrong_dimension
 
     try:
         number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)

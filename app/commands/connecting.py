@@ -18,7 +18,7 @@ from app.document.trust import Messages, offer
 from app.tools.connect import arm
 from core.errors import KinetostatError
 from core.files import assembly
-from core.model import WORLD, connections
+from core.model import WORLD, new_elements
 from core.model.edits import edits
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def bring(session: Session, path: str, messages: Messages | None = None) -> bool
         bring(session, path, messages)
 
     try:
-        name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
+        name = edits.unused_name(session.model, "assemblies", new_elements.name_of_file(path))
         place = holder(session)
         new = assembly(session.model, name, path, parent="" if place == WORLD else place, trusted=session.trusted)
         new = edits.change(new, "assemblies", name, pose=free_pose_for_assembly(session, new.find("assemblies", name)))

@@ -24,8 +24,8 @@ from app.commands.element_edits import (
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import FILTERS, stored_path
-from core.model import JOINT_KINDS, Mesh, Model
-from core.model.edits import edits, starters
+from core.model import JOINT_KINDS, Mesh, Model, new_elements
+from core.model.edits import edits
 from core.synonyms import synonyms_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ COMMANDS = (
     Command(
         "add.frame",
         "Frame",
-        lambda w: add(w.session, "frames", lambda model: starters.frame_on(model, holder(w.session))),
+        lambda w: add(w.session, "frames", lambda model: new_elements.frame_on(model, holder(w.session))),
         "Add",
         icon="frame",
         section="body",
@@ -179,7 +179,7 @@ COMMANDS = (
     Command(
         "add.parameter",
         "Parameter",
-        lambda w: add(w.session, "parameters", starters.parameter),
+        lambda w: add(w.session, "parameters", new_elements.parameter),
         "Add",
         icon="parameter",
         section="named",
@@ -189,7 +189,7 @@ COMMANDS = (
     Command(
         "add.material",
         "Material",
-        lambda w: add(w.session, "materials", starters.material),
+        lambda w: add(w.session, "materials", new_elements.material),
         "Add",
         icon="material",
         section="named",

@@ -15,10 +15,10 @@ from core.errors import KinetostatError
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
-from core.model.connections import Surroundings, joined
 from core.model.edits import edits
 from core.model.formula.numerals import vector_without_noise, without_noise
-from core.model.matrix_pose import pose_of
+from core.model.new_elements import Surroundings, joined
+from core.model.shapes import pose_of
 from viz.drawlist.junction_items import guesses, in_balance
 from viz.drawlist.sensor_readings import Readings, in_si
 from viz.drawlist.snap_points import snap_points

@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from app.background.signals import Signal
 
 if TYPE_CHECKING:
-    from core.model.units.units import Display
+    from core.model.units import Display
 
 RECENT_LIMIT = 12
 
@@ -117,7 +117,7 @@ class Settings:
 
     def display(self, dimension: str) -> Display:
         """Return the unit symbol and factor in which a dimension is shown (shown = SI / factor)."""
-        from core.model.units.units import display
+        from core.model.units import display
 
         return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
 

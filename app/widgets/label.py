@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from core.visible_text import visible
+from core.errors import visible
 
 
 class Label(QLabel):

@@ -15,7 +15,7 @@ from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, number
 from app.widgets.vary_table import ShownUnits
 from core.errors import FileError, KinetostatError, ModelError
 from core.model.fields import Value
-from core.model.units.compound_units import name_and_unit
+from core.model.units import name_and_unit
 
 MOST_ROWS = 1000
 DIGITS = 8

@@ -10,7 +10,7 @@ from core.c_code.plan import Plan
 from core.c_code.public_functions import PublicFunction
 from core.c_code.stepper import STATUS
 from core.codegen.c_text import COUNTED
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI
 
 
 def header(plan: Plan) -> str:

@@ -32,8 +32,8 @@ from core.constraints.joint_modes import (
 )
 from core.constraints.joint_rows import rows_at
 from core.mechanics.dry_friction import NOTHING
-from core.mechanics.runner import inline
-from core.numerics.spatial.attitude import wrapped_angle
+from core.mechanics.tree import inline
+from core.numerics.spatial.rotation import wrapped_angle
 from core.numerics.spatial.scalar import Scalar, minus, plus, times
 from core.programs.compiled import Compiled
 from core.programs.dynamics import friction_levels

@@ -28,7 +28,7 @@ from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
 from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.numerics.spatial.scalar import Scalar, minus, plus, times, total
 from core.numerics.tolerances import SINGULAR_SINE

@@ -12,9 +12,9 @@ from core.c_code.names import identifier
 from core.codegen.graph_symbols import as_symbol
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.mechanics.elements.force_state import ForceState
-from core.mechanics.elements.formulas import formula_of
+from core.mechanics.elements.resolver import formula_of
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.guards import Check, Guard
+from core.codegen.single_state import Check, Guard
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
 from core.constraints.states import states_of

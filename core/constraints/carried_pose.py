@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.constraints import cut_coordinates
 from core.constraints.named_positions import moved
 from core.constraints.rest_position import rest
-from core.joints.measures import coordinates_of
+from core.joints.kind import coordinates_of
 from core.mechanics.multibody.tree_of_model import sides_of
 from core.model import WORLD, Joint
 from core.numerics.spatial.pose import IDENTITY, from_matrix

@@ -14,9 +14,8 @@ from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.model.formula.expression import evaluate, parse
 from core.model.formula.numerals import typed
-from core.model.units.compound_units import with_compound_unit
-from core.model.units.units import SI
-from core.model.validation.units import wrong_dimension
+from core.model.units import SI, with_compound_unit
+from core.model.validation.formulas import wrong_dimension
 from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]

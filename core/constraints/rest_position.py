@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import closed_position
-from core.joints.measures import coordinates_of
+from core.joints.kind import coordinates_of
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanics.multibody.tree_of_model import sides_of
 from core.model import WORLD

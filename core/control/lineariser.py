@@ -24,7 +24,7 @@ from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI
 from core.numerics.rank import solver
 from core.programs.derivatives import Equations, derivatives
 

@@ -21,11 +21,11 @@ from core.constraints.cut_coordinates import closes_loop
 from core.constraints.transmission import bearing_pairs
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.model.formula.formula_units import Dimension, dimension_named, dimension_of
-from core.numerics.spatial.attitude import quaternion_of
+from core.numerics.spatial.rotation import quaternion_of
 from core.programs.compiled import Compiled
 from core.programs.trace_context import TraceContext
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes

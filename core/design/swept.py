@@ -20,7 +20,7 @@ from core.codegen.machine_code import MachineCode
 from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.errors import ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner
+from core.mechanics.tree import Runner
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.model.aims import PLANES

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import FileError, KinetostatError
+from core.files.followed_files import relative
 from core.files.meshes.lookup import resolve_mesh
-from core.files.places import relative
 from core.files.source import Options, Reading, Trusted, source_of_file
 from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly
 from core.model.edits import edits

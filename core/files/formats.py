@@ -94,7 +94,7 @@ def _read_robotica(source: Source, options: Options) -> Reading:
 
 
 def _write_robotica(model: Model) -> Writing:
-    from core.files.dh.robotica_writer import write_robotica
+    from core.files.dh.robotica_reader import write_robotica
 
     return write_robotica(model)
 
@@ -124,7 +124,7 @@ def _write_toml(model: Model) -> Writing:
 
 
 def _write_python(model: Model) -> Writing:
-    from core.files.python_script.writer import write_python
+    from core.files.python_script import write_python
 
     return write_python(model)
 

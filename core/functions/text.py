@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from core.model.formula.numerals import level, readable
-from core.model.units.units import SI, display
+from core.model.units import SI, display
 
 DIGITS = 6
 NARROW = 110

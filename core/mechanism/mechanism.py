@@ -76,7 +76,7 @@ class Mechanism:
     def to_show(cls, model: Model) -> Mechanism:
         """Mechanism of a model for display only: elements of unknown kinds are left out, and joints of unknown kinds do
         not move. Computations and runs refuse such a model with the name of the kind."""
-        from core.model.edits.known_part import known_part
+        from core.model.edits.edits import known_part
 
         mech = cls(known_part(model))
         mech.model = model

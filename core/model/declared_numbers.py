@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from core.errors import ModelError
 from core.later import dataclass
 from core.model.fields import Element, Value, scalar, text
-from core.model.units.units import SI
+from core.model.units import SI
 
 
 def _declared_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:

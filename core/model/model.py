@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
+from core.joints import JOINT_KINDS
+from core.kinds import own_kinds, why_unknown
 from core.later import dataclass
 from core.model.aims import Aim
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain
-from core.model.constraints import Constraint, Driver
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.expansion import expanded
 from core.model.fields import (
     Element,
@@ -28,20 +30,59 @@ from core.model.fields import (
     parts,
     text,
 )
-from core.model.forces import Force, Junction
+from core.model.forces import FORCE_KINDS, Force, Junction
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
-from core.model.placements import Carrier, Placement, placements
-from core.model.sensors import Sensor
+from core.model.reference_pose import Carrier, Placement, placements
+from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
-from core.model.unknown_kinds import elements_of_unknown_kind
 from core.model.validation.circular_references import circles
+
+FAMILIES: dict[str, tuple[str, Collection[str]]] = {
+    "joints": ("joint", JOINT_KINDS),
+    "sensors": ("sensor", SENSOR_KINDS),
+    "forces": ("force", FORCE_KINDS),
+    "constraints": ("constraint", CONSTRAINT_KINDS),
+}
+"""Collection → noun of its kinds, and the known kinds."""
+
+
+def elements_of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
+    """Yield (collection, element) of elements whose kind is unknown."""
+    for collection, (_, known) in FAMILIES.items():
+        yield from ((collection, each) for each in getattr(model, collection) if each.kind not in known)
+
+
+def reason(collection: str, element: Any) -> tuple[str, str]:
+    """Return the reason why the kind of such an element is unknown, and the remedy."""
+    family, known = FAMILIES[collection]
+    return why_unknown(family, element.kind, known)
+
+
+def refusal(model: Element) -> ModelError | None:
+    """Return the error about the first element of unknown kind; None if all are known."""
+    for collection, element in elements_of_unknown_kind(model):
+        what, remedy = reason(collection, element)
+        return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
+    return None
+
+
+def refuse_unknown_kinds(model: Element) -> None:
+    """Raise ModelError naming the first element of unknown kind."""
+    if (error := refusal(model)) is not None:
+        raise error
+
+
+def user_kinds_of(model: Element) -> tuple[type[Any], ...]:
+    """Return the user-defined kinds used by an expanded model."""
+    named = ((family, e.kind) for collection, (family, _) in FAMILIES.items() for e in getattr(model, collection))
+    return tuple(own_kinds(named).values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import Array, Evaluator
-from core.codegen.signature import Signature
+from core.codegen.evaluator import Array, Evaluator, Signature
 from core.errors import ModelError, near_misses
-from core.mechanics.elements.constraint_reader import ConstraintReader
 from core.mechanics.elements.constraints.kinematic_constraint import Row
-from core.mechanics.elements.element_reader import Elements
+from core.mechanics.elements.element_reader import ConstraintReader, Elements
 from core.mechanics.elements.time_argument import Splines, at_times
 from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values, parameter_values

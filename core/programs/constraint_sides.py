@@ -1,7 +1,7 @@
 """Symbolic wrenches of constraints: for each multiplier the wrench on each side, and its reference point.
 
 A row's wrench depends on the poses of its frames alone, so what holds in like ways is derived once
-(`core.codegen.like_expressions`).
+(`core.codegen.instructions`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Any, NamedTuple, cast
 import casadi as ca
 
 from core.codegen.graph_symbols import column, symbols
-from core.codegen.like_expressions import Form, columns_of_form, form_of
+from core.codegen.instructions import Form, columns_of_form, form_of
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Side
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Place, Tree
+from core.mechanics.tree import Place, Runner, Tree, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation
 from core.numerics.spatial.scalar import Scalar
@@ -125,7 +124,7 @@ def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -
 
 
 def _step_of_form(form: Form) -> Step:
-    """Convert a form to a step (`core.mechanics.runner`)."""
+    """Convert a form to a step (`core.mechanics.tree`)."""
     arguments, (derived,) = columns_of_form(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import column, symbols
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.programs.constraint_equations import speed_jacobian
 from core.programs.junctions import forces
 from core.programs.program import Program

@@ -14,16 +14,15 @@ from core.mechanics.elements.added_inertia import add_inertia
 from core.mechanics.elements.element_reader import Elements
 from core.mechanics.elements.force_state import ForceState, Loads
 from core.mechanics.elements.forces.force_element import total_loads
-from core.mechanics.elements.formulas import formula_of
 from core.mechanics.elements.line_masses import momentum_of as line_momentum
 from core.mechanics.elements.mode_variables import OF_FORCE
+from core.mechanics.elements.resolver import formula_of
 from core.mechanics.elements.signals import Signals
+from core.mechanics.energy import momentum
 from core.mechanics.factor import factorise, solve
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Runner, Tree, inline
 from core.numerics.spatial.scalar import Scalar, minus, plus
 from core.numerics.spatial.vector import Vector3
 from core.programs.trace_context import TraceContext

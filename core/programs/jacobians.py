@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 
 from core.codegen.graph_symbols import column
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import Scalar
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import energy, inverse

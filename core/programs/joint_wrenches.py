@@ -9,11 +9,10 @@ from core.mechanics import kinematics
 from core.mechanics.elements.force_state import ExchangedWrench
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.rnea import rnea
-from core.mechanics.runner import Runner, inline
-from core.numerics.spatial.force import Force
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Vector3
 from core.programs.dynamics import acting, force_state
 from core.programs.trace_context import TraceContext
 

@@ -17,8 +17,8 @@ from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.mechanics.elements.force_state import ForceState
 from core.mechanics.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner, inline
-from core.numerics.spatial.attitude import unwrapped_near
+from core.mechanics.tree import Runner, inline
+from core.numerics.spatial.rotation import unwrapped_near
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import force_state
 from core.programs.kinematics import rates

@@ -12,8 +12,7 @@ from core.mechanics import kinematics
 from core.mechanics.crba import screws
 from core.mechanics.elements.sensors import measurement, motion_of, readings_of
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Place
+from core.mechanics.tree import Place, Runner, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import rate as rate_along
 from core.numerics.spatial.scalar import Scalar, over, plus

@@ -17,11 +17,10 @@ from typing import Any
 
 from core.mechanics import kinematics
 from core.mechanics.dry_friction import NOTHING
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.model import Joint
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.scalar import Scalar, is_zero, over, plus, sqrt, times
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Vector3
 from core.programs.bearing_pairs import BearingPairs, bearing_pairs
 from core.programs.constraint_sides import constraint_sides, cut_sides
 from core.programs.joint_wrenches import wrenches

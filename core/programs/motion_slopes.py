@@ -13,7 +13,7 @@ import casadi as ca
 
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.factor import factorise, solve
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import forward, inverse, mass_matrix
 from core.programs.kinematics import rates

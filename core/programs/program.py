@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from core.codegen import background
 from core.codegen.blocks import Table
-from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
-from core.codegen.signature import Signature
-from core.files.contents import content_fingerprints
+from core.codegen.evaluator import Array, Code, Evaluator, Interpreter, Signature
+from core.files.followed_files import content_fingerprints
 from core.mechanics.elements.constraints.kinematic_constraint import Row
 from core.mechanics.multibody.topology import Topology, topology_of
 from core.model import Body, Joint, Model
-from core.model.unknown_kinds import user_kinds_of
+from core.model.model import user_kinds_of
 from core.numerics.matrix_forms import Matrix
 from core.programs.long_machines import Freedoms, freedoms
 from core.programs.tracer import Trace, Tracer

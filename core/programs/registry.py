@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from core import later
-from core.codegen.signature import Signature
+from core.codegen.evaluator import Signature
 from core.mechanics.crba import SCREW
 from core.numerics.spatial.scalar import Scalar
 from core.programs.trace_context import TraceContext
@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 class Traced(NamedTuple):
-    """Function of a machine: arguments (letters of `core.codegen.signature`), shape as a function of (context, detail
+    """Function of a machine: arguments (letters of `core.codegen.evaluator`), shape as a function of (context, detail
     after the colon of its name), and implementation (context, inputs, detail, runner) → flat result."""
 
     arguments: str

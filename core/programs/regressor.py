@@ -18,8 +18,7 @@ from core.mechanics.dry_friction import DryFriction
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.tree_of_model import machine_of
 from core.mechanics.rnea import rnea
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Link, Tree
+from core.mechanics.tree import Link, Runner, Tree, inline
 from core.model import Body
 from core.numerics.spatial.inertia import Inertia, Symmetric3
 from core.numerics.spatial.scalar import Scalar

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from core.codegen.blocks import Recorder, Table
+from core.codegen.evaluator import Signature
 from core.codegen.graph_symbols import column
-from core.codegen.signature import Signature
 from core.errors import SimulationError
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import Scalar
 from core.programs.registry import FUNCTIONS, signature_of
 from core.programs.trace_context import TraceContext

@@ -25,8 +25,8 @@ from core.constraints.row_forces import grown
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
+from core.model.model import refuse_unknown_kinds
 from core.model.parameters import environment
-from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.factorisation import AUTOMATIC_FACTORS

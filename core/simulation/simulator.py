@@ -18,7 +18,7 @@ from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.unknown_kinds import refuse_unknown_kinds
+from core.model.model import refuse_unknown_kinds
 from core.model.validation.possible_numbers import energy_adding_dampers
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun

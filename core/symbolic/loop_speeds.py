@@ -13,11 +13,10 @@ from typing import Any
 from core.constraints.closed_forms.families import PLANAR, Form
 from core.constraints.closed_forms.graph import LINK, ends
 from core.constraints.closed_forms.velocities import Axis, Flow, Solver, axis_of
-from core.mechanics.runner import inline
-from core.numerics.spatial.motion import Motion
+from core.mechanics.tree import inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, all_zero, is_zero, negated, over, times
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Motion, Vector3
 from core.symbolic.forms import operations
 from core.symbolic.linkage_symbols import LinkageSymbols
 from core.symbolic.loop_ring import Ratio

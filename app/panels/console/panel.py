@@ -25,7 +25,7 @@ from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.note import severity_color
-from core.visible_text import visible
+from core.errors import visible
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

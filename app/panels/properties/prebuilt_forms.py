@@ -10,8 +10,7 @@ from importlib import import_module
 from app.background.slices import slices
 from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.field_editor import Context
-from core.model import WORLD, Model
-from core.model.edits import starters
+from core.model import WORLD, Model, new_elements
 from core.model.fields import Element
 
 FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_positions")
@@ -20,7 +19,7 @@ FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_position
 
 def prepare_forms(editor: PropertyEditor) -> None:
     """Create the forms of joints and of bodies with a shape, and import the modules for edits, in time slices."""
-    model, body = starters.attached_body(Model(name="sample"), WORLD)
+    model, body = new_elements.attached_body(Model(name="sample"), WORLD)
     joint, link = model.joints[0], model.body(body)
     steps: list[Callable[[], object]] = [partial(import_module, name) for name in FIRST_EDIT]
     for element in (joint, replace(link, shapes=()), link):

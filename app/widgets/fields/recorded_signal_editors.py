@@ -16,7 +16,7 @@ from core.mechanics.elements.recorded_signals import signals_of
 from core.model import Driver, Model
 from core.model.dimensions import dimension_of, field_of
 from core.model.fields import Element, Field
-from core.model.units.units import SI
+from core.model.units import SI
 
 
 def relative_to_document(path: str, origin: str) -> str:

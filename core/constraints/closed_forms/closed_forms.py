@@ -42,7 +42,7 @@ from core.constraints.closed_forms.wording import Step, solution_steps
 from core.errors import SimulationError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.parameter_values import Values
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import all_zero
 from core.numerics.tolerances import SOLVED_GAP
 from core.programs.compiled import Compiled

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from core.numerics.spatial.attitude import quaternion_product
-from core.numerics.spatial.rotation import Rotation, from_quaternion
+from core.numerics.spatial.rotation import Rotation, from_quaternion, quaternion_product
 from core.numerics.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
 from core.numerics.spatial.vector import Vector3, Z
 

@@ -11,7 +11,7 @@ from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.rest_position import rest
 from core.errors import KinetostatError
 from core.model import Finding
-from core.model.units.units import amount
+from core.model.units import amount
 from core.programs.compiled import Compiled
 
 SOFT_FRACTION = 0.01

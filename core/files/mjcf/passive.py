@@ -1,18 +1,20 @@
-"""Passive forces of MJCF that joints have no fields for: polynomial springs and dampers, gravity compensation.
+"""Passive forces and rotors of MJCF: polynomial springs and dampers, gravity compensation, springs and dampers given by a
+time constant, damping and rotor inertia of actuators.
 
 A spring pushes back with x (k + k₁ x + k₂ x²), a damper with v (d + d₁ |v| + d₂ v²)
-(https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces).
+(https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces). Effects of actuators are multiplied
+by the square of the gear ratio (https://mujoco.readthedocs.io/en/stable/XMLreference.html#actuator-general-armature).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.xml_source import Names, Reader, Tag
+from core.files.xml_source import Names, Reader, Tag, local_name
 from core.model import WORLD, Body, Force, Frame, Joint, Pose, Sensor
 
 Array = NDArray[np.float64]
@@ -165,3 +167,92 @@ def _restoring_components(values: Sequence[str], stiffness: Coefficients) -> tup
 
 def _empty_for_world(frame: str) -> str:
     return "" if frame == WORLD else frame
+
+
+class Freedom(NamedTuple):
+    """Motion axis of a joint in the world at the reference values of all joints: the moved body, a rotation axis
+    through a point or a direction of translation, and the rotor inertia."""
+
+    joint: str
+    body: str
+    axis: Array
+    point: Array | None
+    armature: float
+
+
+def effective_inertia(
+    freedoms: Sequence[Freedom], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the effective inertia of each joint at the reference values: the number of its degrees of freedom over the
+    sum of their diagonal entries of M⁻¹.
+
+    poses : world ← body; parents : body → the body that carries it
+    """
+    M = np.diag([freedom.armature for freedom in freedoms]).astype(float)
+    for body in bodies:
+        if not poses.keys() & {body.name}:
+            continue
+        X = poses[body.name]
+        center = X[:3, :3] @ np.array(body.center_of_mass, dtype=float) + X[:3, 3]
+        moved = set(_carrying_bodies(body.name, parents))
+        columns = np.array([_twist(freedom, center) * (freedom.body in moved) for freedom in freedoms]).reshape(-1, 6)
+        I = body.inertia
+        own = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]], dtype=float)
+        turning = X[:3, :3] @ own @ X[:3, :3].T
+        M += columns[:, :3] @ turning @ columns[:, :3].T + float(body.mass) * columns[:, 3:] @ columns[:, 3:].T
+    try:
+        weights = np.diag(np.linalg.inv(M))
+    except np.linalg.LinAlgError:
+        return {}
+    found: dict[str, list[float]] = {}
+    for freedom, weight in zip(freedoms, weights, strict=True):
+        found.setdefault(freedom.joint, []).append(float(weight))
+    return {joint: len(each) / sum(each) for joint, each in found.items()}
+
+
+def _carrying_bodies(body: str, parents: Mapping[str, str]) -> Iterator[str]:
+    while body in parents:
+        yield body
+        body = parents[body]
+
+
+def _twist(freedom: Freedom, center: Array) -> Array:
+    """Return the twist (6,) [ω; v] of a point that moves with a degree of freedom."""
+    if freedom.point is None:
+        return np.concatenate([np.zeros(3), freedom.axis])
+    return np.concatenate([freedom.axis, np.cross(freedom.axis, center - freedom.point)])
+
+
+class Rotor(NamedTuple):
+    """Inertia and damping that actuators add to the joint or tendon they drive."""
+
+    armature: float = 0.0
+    damping: Coefficients = NOTHING
+
+
+class Rotors:
+    """Rotors by the names of joints and tendons in the file."""
+
+    def __init__(self, reader: Reader, root: Tag) -> None:
+        self.joints: dict[str, Rotor] = {}
+        self.tendons: dict[str, Rotor] = {}
+        self.count = 0
+        for section in reader.children(root, "actuator"):
+            for tag in section:
+                if local_name(tag):
+                    self.count += 1
+                    self._add_actuator(reader, tag)
+
+    def _add_actuator(self, reader: Reader, tag: Tag) -> None:
+        where = f"{local_name(tag)} '{tag.get('name', '')}'".replace(" ''", "")
+        armature = reader.number(tag, "armature", 0.0, where)
+        damping = coefficients(reader, tag, "damping", where)
+        if not (armature or any(damping)):
+            return
+        words = tag.get("gear", "1").split()
+        tag.set("gear", " ".join(words[:1]))
+        square = reader.number(tag, "gear", 1.0, where) ** 2
+        joint = tag.get("joint") or tag.get("jointinparent")
+        driven, name = (self.joints, joint) if joint else (self.tendons, tag.get("tendon", ""))
+        before = driven.get(name, Rotor())
+        driven[name] = Rotor(before.armature + square * armature, added_coefficients(before.damping, damping, square))

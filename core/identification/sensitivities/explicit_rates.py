@@ -19,7 +19,7 @@ from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.constraints.closed_forms.closed_forms import ClosedForms
 from core.mechanics.factor import Factors, factorise, solve
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.programs.dynamics import inverse, mass_matrix
 from core.programs.kinematics import rates

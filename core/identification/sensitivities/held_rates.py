@@ -27,7 +27,7 @@ from core.identification.sensitivities.explicit_rates import (
     SymbolicState,
 )
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.numerics.tolerances import REGULAR_FRACTION
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import inverse

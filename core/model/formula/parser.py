@@ -23,7 +23,7 @@ from core.model.formula.nodes import (
     Node,
     Number,
 )
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 
 MAX_LENGTH = 4000
 MAX_DEPTH = 60

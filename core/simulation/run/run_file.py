@@ -22,11 +22,10 @@ import numpy as np
 from core.errors import FileError
 from core.files import dumps
 from core.files.formats import reloaded_model
-from core.files.hdf5_file import opened, stored
+from core.files.hdf5_file import SIGNATURE, opened, stored
 from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.sealed_file import seal
 from core.files.source import write_whole
-from core.files.unfinished_file import SIGNATURE
 from core.mechanism import Mechanism
 from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
 from core.simulation.run.run_tables import SUFFIXES as TABLES

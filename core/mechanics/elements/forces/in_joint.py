@@ -16,10 +16,9 @@ from core.mechanics.elements.sensors import RelativeMeasure, Share, measurement
 from core.model import Force as DocumentForce
 from core.model import Joint
 from core.model.signals import component
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.relative_measures import position, rate
 from core.numerics.spatial.scalar import Scalar, is_zero, negated
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Vector3
 
 
 @dataclass(frozen=True)

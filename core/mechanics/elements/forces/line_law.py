@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from core.mechanics.elements.force_state import End, ForceState, Scalars
 from core.mechanics.elements.forces.line import OnLine
-from core.mechanics.elements.own_numbers import named, numbers_of
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import check_field_names, check_si_units, symbols, tried
+from core.mechanics.elements.symbol_trial import check_field_names, check_si_units, named, numbers_of, symbols, tried
 from core.model import Force, ForceKind, Quantity
 from core.model.forces import LINE
 from core.numerics.spatial.scalar import Scalar
