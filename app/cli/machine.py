@@ -191,7 +191,7 @@ def named_quantities(
 
 def _report_passed_limits(mech: Any, q: Any) -> None:
     """Report coordinates beyond their limits; their values are kept as given."""
-    from core.constraints.cut_limits import BEYOND
+    from core.constraints.cut_coordinates import BEYOND
 
     for each, x in zip(mech.coordinates, q, strict=True):
         for limit, side in ((each.lower, -1.0), (each.upper, 1.0)):

@@ -194,7 +194,7 @@ def with_reference_pose_here(session: Session, model: Model, joint: str) -> Mode
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     if loop is None:
         return model
-    from core.constraints.carried_pose import carried_pose
+    from core.constraints.rest_position import carried_pose
 
     q = carried_pose(session.mech.compiled, session.q, mech.compiled, {})
     for name in loop.joints:

@@ -299,7 +299,7 @@ def _has_coordinates(mech: Mechanism, joint: str) -> bool:
 
 def _carried_coordinates(session: Session, model: Model) -> tuple[Mechanism, Array]:
     """Return the new machine and its coordinates for the present poses of the bodies."""
-    from core.constraints.carried_pose import carried_pose
+    from core.constraints.rest_position import carried_pose
 
     mech = session.mech.updated(model)
     return mech, np.array(carried_pose(session.mech.compiled, session.q, mech.compiled, {}), dtype=float)

@@ -26,7 +26,7 @@ from core.analysis.held_pose import held_pose
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, equilibrium_at, force_scale
 from core.constraints import motor_limits
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism

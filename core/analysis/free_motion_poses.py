@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
+from core.constraints.cut_coordinates import exceeded_limit, limits_widened_to_start
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism

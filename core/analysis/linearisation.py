@@ -25,7 +25,7 @@ from core.analysis.held_state import HeldState, speeds_named, well_conditioned_s
 from core.analysis.small_motions import small_motions
 from core.analysis.state_reduction import names_of, reduction
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.programs.derivatives import Equations, derivatives

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.analysis.manipulability import free_jacobian
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
 from core.mechanism import Mechanism
 
 WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")

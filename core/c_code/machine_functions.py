@@ -91,7 +91,7 @@ class MachineFunctions:
         certain: bool = False,
     ) -> None:
         self.mech, self.compiled, self.p, self.resistance = mech, mech.compiled, p, resistance
-        self.context = mech.compiled.program.tracer
+        self.context = mech.compiled.program.symbolic
         self.constants = constants
         self.nq, self.nv, self.nx = mech.nq, mech.nv, mech.nx
         forms = closed_forms_of(mech.compiled.program)

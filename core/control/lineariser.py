@@ -13,10 +13,9 @@ from core.analysis.held_state import HeldState, speeds_named, well_conditioned_s
 from core.analysis.linearisation import modes_of, states_at_rest
 from core.analysis.small_motions import SmallMotions, small_motions
 from core.analysis.state_reduction import names_of, reduction
-from core.constraints.machine_size import size_of
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.named_values import unknown_name_error
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state, unknown_name_error
+from core.constraints.rest_position import size_of
 from core.control.descriptor import DescriptorSystem, descriptor
 from core.control.inputs import Input, Inputs, speed_dimension
 from core.control.linear_system import LinearSystem, Units

@@ -1,5 +1,7 @@
-"""References from a model to other files (meshes, sub-assemblies, recorded signals, textures): their paths as written in
-the file, kept valid when the model is saved in another folder, and fingerprints of their contents for cache keys.
+"""References from a model to other files (meshes, sub-assemblies, recorded signals, textures).
+
+Their paths as written in the model's file stay valid when it is saved in another folder; fingerprints of their contents
+serve in cache keys.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kinematic tree of the recursions: links in topological order, parents first; and runners, which execute the recursions.
+"""Kinematic tree of the recursions: links in topological order, parents first; and the runners that execute recursions.
 
 Link i is everything rigidly fixed behind joint i. Its frame is the moving frame of its joint (axis along z), so
 poses, inertias and frames of the link are constants. λ(i) is `parent`; −1 is the world.

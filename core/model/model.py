@@ -1,4 +1,8 @@
-"""The document: one immutable value that holds the user's description of the machine, and nothing else."""
+"""The document: one immutable value that holds the user's description of the machine, and nothing else.
+
+Expanded, its chains become bodies, joints and frames; sub-assemblies their elements; joints given in world axes are
+converted to the frames of bodies.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
-from core.joints import JOINT_KINDS
+from core.joints import JOINT_KINDS, Free
 from core.kinds import own_kinds, why_unknown
 from core.later import dataclass
 from core.model.aims import Aim
-from core.model.assemblies import SubAssembly
+from core.model.assemblies import BROUGHT, SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
-from core.model.chains import DHChain
+from core.model.chains import DHChain, expand
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
-from core.model.expansion import expanded
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -38,11 +41,85 @@ from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
 from core.model.reference_pose import Carrier, Placement, placements
 from core.model.sensors import SENSOR_KINDS, Sensor
-from core.model.shapes import Material
+from core.model.shapes import IDENTITY, Material
 from core.model.signals import TIME, signal_names
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
 from core.model.validation.circular_references import circles
+
+
+def expanded(model: Model) -> Model:
+    """Return the same machine without chains, sub-assemblies and joints given in world axes (the model itself if it has
+    none).
+
+    The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
+    each of them, so that a change of a parameter costs little.
+    """
+    given = [joint for joint in model.joints if joint.given_in != "frames"]
+    if not model.chains and not model.assemblies and not given:
+        return model
+    whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
+    for chain in model.chains:
+        for collection, brought in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
+            whole[collection] += brought
+    for assembly in model.assemblies:
+        for collection, elements in assembly.brought.items():
+            whole[collection] += elements
+    if given:
+        bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
+        from core.model.reference_pose import joint_in_body_frames  # needs NumPy, which most models do without
+
+        whole["joints"] = [joint_in_body_frames(joint, bodies, frames) for joint in whole["joints"]]
+    whole["joints"] += _free_joints_of_floating(model, whole)
+    plain = object.__new__(type(model))
+    for field in dataclasses.fields(model):
+        object.__setattr__(plain, field.name, getattr(model, field.name))
+    for collection, members in whole.items():
+        object.__setattr__(plain, collection, tuple(members))
+    object.__setattr__(plain, "chains", ())
+    object.__setattr__(plain, "assemblies", ())
+    return plain
+
+
+def _free_joints_of_floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
+    """Return free joints for the floating bodies of sub-assemblies mounted elsewhere than on the ground, so that they
+    start at the mount."""
+    away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
+    if not away:
+        return []
+    groups = _ConnectedGroups(whole)
+    taken = {joint.name for joint in whole["joints"]}
+    children = {joint.child for joint in whole["joints"]}
+    joints = []
+    for assembly in away:
+        bodies = [body.name for body in assembly.brought.get("bodies", ())]
+        for name in [*(b for b in bodies if b not in children), *bodies]:
+            if groups.root(name) != groups.root(WORLD) and name not in taken:
+                joints.append(Joint(name=name, kind=Free.name, parent=assembly.ground, child=name))
+                groups.join(WORLD, name)
+    return joints
+
+
+class _ConnectedGroups:
+    """Groups of connected bodies and frames (union–find)."""
+
+    def __init__(self, whole: dict[str, list[Any]]) -> None:
+        self.leader: dict[str, str] = {}
+        for frame in whole["frames"]:
+            self.join(frame.parent, frame.name)
+        for joint in whole["joints"]:
+            self.join(joint.parent, joint.child)
+
+    def root(self, name: str) -> str:
+        """Return the representative of the group that contains a body or frame."""
+        while (leader := self.leader.get(name, name)) != name:
+            self.leader[name] = name = self.leader.get(leader, leader)
+        return name
+
+    def join(self, a: str, b: str) -> None:
+        """Merge the groups of two bodies or frames."""
+        self.leader[self.root(a)] = self.root(b)
+
 
 FAMILIES: dict[str, tuple[str, Collection[str]]] = {
     "joints": ("joint", JOINT_KINDS),

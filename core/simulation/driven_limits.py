@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.elastic_stops import Passed, passed_limits
 from core.constraints.failures import coordinate_text
-from core.constraints.passed_limits import Passed, passed_limits
 from core.simulation.run.run import Run
 
 LEAST_PASSING = 1e-6

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.constraints.bearing_friction import no_solution_error
-from core.constraints.friction_formulas import first_invalid_friction_error, undefined
+from core.constraints.joint_rows import first_invalid_friction_error, undefined
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.constraints.bearing_friction import LOCKING, locking_note
-from core.constraints.friction_formulas import first_invalid_friction_error
+from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError

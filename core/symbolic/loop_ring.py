@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from core.constraints.closed_forms.dyad_chains import SOLVERS
-from core.constraints.closed_forms.dyads import Answers, Root, Turn, register_answers
+from core.constraints.closed_forms.dyads import SOLVERS, Answers, Root, Turn, register_answers
 from core.errors import ModelError
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, cos, sin

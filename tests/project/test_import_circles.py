@@ -22,7 +22,7 @@ CLOSED_BY = {
 
 KNOTS = {
     "core.files.formats": (4, "a file may hold the machines of other files, of any format"),
-    "core.model.model": (5, "a model may hold other models"),
+    "core.model.model": (4, "a model may hold other models"),
     "core.simulation.run.run": (4, "a run saves and loads itself, as tables, too"),
     "app.widgets.fields.element_form": (4, "an element's form has forms of its parts"),
 }

@@ -31,7 +31,6 @@ def test_no_packages_under_tests():
 
 
 ONE_MEANING = {
-    "actuators": "what moves a machine",
     "along_sensor": "a force along a sensor",
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",
@@ -49,7 +48,6 @@ ONE_MEANING = {
     "findings": "what is wrong or doubtful, said to a person",
     "forces": "force elements of the document",
     "formats": "the formats of files that there are, a row each",
-    "formulas": "formulas of time and state, as people type them",
     "gear": "two joints coupled by a ratio",
     "hold": "a sensor held at a value",
     "in_joint": "a force in a coordinate of a joint",
@@ -75,7 +73,6 @@ ONE_MEANING = {
     "signals": "what formulas of time and state may call by name",
     "sources": "the files that a foreign reader gets to see, within bounds",
     "text": "values as text",
-    "units": "units of numbers",
     "universal_rod": "a massless rod that does not turn about itself",
     "vectors": "arrows at a machine that moves",
     "wrench": "a force and a torque",

@@ -11,7 +11,7 @@ import pytest
 from app.panels.panel import panels
 from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.forces import FORCES
-from core.programs.registry import FUNCTIONS
+from core.programs.function_builder import FUNCTIONS
 from resources import EXAMPLES
 
 LIBRARIES = {

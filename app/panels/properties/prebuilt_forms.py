@@ -13,7 +13,7 @@ from app.widgets.fields.field_editor import Context
 from core.model import WORLD, Model, new_elements
 from core.model.fields import Element
 
-FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_positions")
+FIRST_EDIT = ("core.constraints.rest_position", "core.constraints.closed_positions")
 """Modules that are imported with the first edit."""
 
 

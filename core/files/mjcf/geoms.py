@@ -1,4 +1,4 @@
-"""MJCF geoms read as shapes, and body mass properties: given explicitly, or computed from geoms, solid or as thin shells.
+"""MJCF geoms read as shapes, and body mass properties: given explicitly, or computed from geoms (solid or thin shells).
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#body-geom-shellinertia
 """

@@ -1,9 +1,9 @@
-"""Passive forces and rotors of MJCF: polynomial springs and dampers, gravity compensation, springs and dampers given by a
-time constant, damping and rotor inertia of actuators.
+"""Passive forces and rotors of MJCF: polynomial springs and dampers, gravity compensation, time constants, actuators.
 
 A spring pushes back with x (k + k₁ x + k₂ x²), a damper with v (d + d₁ |v| + d₂ v²)
-(https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces). Effects of actuators are multiplied
-by the square of the gear ratio (https://mujoco.readthedocs.io/en/stable/XMLreference.html#actuator-general-armature).
+(https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces); both may be given by a time constant
+and a damping ratio. Damping and rotor inertia of actuators are multiplied by the square of the gear ratio
+(https://mujoco.readthedocs.io/en/stable/XMLreference.html#actuator-general-armature).
 """
 
 from __future__ import annotations

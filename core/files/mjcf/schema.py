@@ -1,5 +1,5 @@
-"""Checks of an MJCF file: words, values, names and references that MuJoCo rejects are noted where the reader ignores them,
-and unsupported content by its effect on the motion.
+"""Checks of an MJCF file: words, values and references that MuJoCo rejects are noted where the reader ignores them, and
+unsupported content by its effect on the motion.
 
 A finding's `field` is the word of the file, so that comparisons of motions know which differences it explains.
 https://mujoco.readthedocs.io/en/stable/XMLreference.html

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.flat_code import FlatCode
+from core.codegen.evaluator import FlatCode
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.identification.sensitivities.explicit_rates import (
     Arguments,
@@ -31,7 +31,7 @@ from core.mechanics.tree import inline
 from core.numerics.tolerances import REGULAR_FRACTION
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import inverse
-from core.programs.known_code import known_code
+from core.programs.program import known_code
 
 Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class ConstrainedRates:
         self._at_positions = np.flatnonzero(levels <= POSITION)
         self._at_speeds = np.flatnonzero(levels <= VELOCITY)
 
-    # ------------------------------------------------------------------------------------------- traces
+    # ------------------------------------------------------------------------------------------- expressions
 
     @cached_property
     def _symbolic_state(self) -> SymbolicState:

@@ -14,15 +14,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.flat_code import FlatCode
+from core.codegen.evaluator import FlatCode
 from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
 from core.identification.sensitivities.explicit_rates import EvaluationPoints, SymbolicState
 from core.identification.sensitivities.held_rates import Balance, ConstrainedRates
 from core.identification.sensitivities.replay import Replay
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.known_code import known_code
-from core.programs.program import Program
+from core.programs.program import Program, known_code
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ the mass matrix it adds m Jᵀ J with L̇ = J v, to the forces m Jᵀ L̈. Of a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from core.later import dataclass
 from core.mechanics.elements.force_state import Loads, added
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian, speeds

@@ -1,6 +1,4 @@
-"""Resolution of the document's names and values on a machine: places, sensors, coordinates, states, and formulas of time
-and state as steps of symbolic functions.
-"""
+"""Resolution of the document's names and values on a machine: places, sensors, coordinates, states, formulas."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism.regressor.linear_parameters import INERTIA_ONLY, LinearParameters, linear_parameters, regressor
 from core.numerics.rank import least, null_space

@@ -1,5 +1,5 @@
-"""Findings about formulas, parameters and quantities: no finite value, out of range, assumed, unused, unknown; wrong units
-("30 mm" where a mass is wanted), and angles probably meant in degrees.
+"""Findings about formulas, parameters and quantities: no finite value, out of range, assumed, unused, unknown; wrong
+units ("30 mm" where a mass is wanted) and angles probably meant in degrees.
 
 The dimension of a formula is inferred only where it is certain: a number with a unit, sums, multiples and choices of
 such. Names have no unit of their own in a formula, so whatever holds them is taken to fit.

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.spatial import cKDTree
 
-from core.constraints.cut_coordinates import motion
-from core.constraints.cut_limits import BEYOND, cut_limits
+from core.constraints.cut_coordinates import BEYOND, cut_limits, motion
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.studies.workspace.joint_ranges import JointRanges
 from core.studies.workspace.pose_solver import Machine, Targets, solve

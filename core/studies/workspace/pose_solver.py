@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.machine_size import size_of, speed_units
 from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.constraints.rest_position import size_of, speed_units
 from core.joints import quaternions
 from core.mechanism import Mechanism
 

@@ -38,7 +38,7 @@ VERY_LONG = 200
 """Number of speeds above which NumPy computes the mass matrix of a long machine as a product of two matrices."""
 
 
-class TraceContext:
+class MachineSymbols:
     """Machine of one topology with symbols for its parameters."""
 
     def __init__(self, topology: Topology) -> None:
