@@ -7,7 +7,7 @@
 #   make format  let ruff format the code
 #   make wheel   build what is installed, and its sources, into dist
 #   make wheel-tests  run the tests against it, as installed (TESTS="tests/files -k xacro": a part of them)
-#   make campaign  spoil files, formulas and the window at random and report what is not a result or a message
+#   make campaign  mutate files, formulas and window actions at random; report what gives neither a result nor a message
 #   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
 #   make matrix  try the wheel in fresh environments: each Python here, newest and lowest versions of libraries

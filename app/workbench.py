@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from app.background.jobs import Jobs
     from app.document.opening import Opened
     from app.document.picture_settings import PictureSettings
+    from app.document.revision import Ref
     from app.document.run_tree import Record
-    from app.document.session import Ref, Session
+    from app.document.session import Session
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
     from app.preferences.settings import Settings

@@ -34,8 +34,8 @@ GOAL = 0.1
 def our_runs(problem: Problem) -> Iterator[Sample]:
     """Of methods and tolerances; made ready once, as those of others, and begun anew for each run."""
     from core.mechanism import Mechanism
-    from core.simulation.consecutive_runs import Slices
-    from core.simulation.setup import start_state
+    from core.simulation.live import Slices
+    from core.simulation.run.initial_state import start_state
 
     mech, end = Mechanism(problem.model), problem.duration
     y = start_state(mech, problem.q0, problem.v0, mech.parameter_values())

@@ -29,8 +29,8 @@ import numpy as np
 import kinetostat as ks
 import resources
 from benchmarks.document import tell
-from core.simulation.begun_run import begin_modes
 from core.simulation.machine_code.records import place_of
+from core.simulation.run.begun_run import begin_modes
 from core.studies.sample_rows import Machine
 
 PAGE = Path(__file__).parents[1] / "docs" / "studies.md"

@@ -14,9 +14,9 @@ import click
 from app.cli.machine import FILE, READING, context, named_quantities, pairs_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
-from core.simulation.factorisation import FACTORISATIONS
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.run.settings import FACTORISATIONS
 
 STOPPED = 130
 """Exit code of a command ended by Ctrl+C, as in shells."""
@@ -177,7 +177,7 @@ def _write_run(run: Any, output: str, names: list[str]) -> None:
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run.run_tables import csv
+    from core.simulation.run.run_file import csv
 
     for text in csv(run, names):
         say(text, nl=False)

@@ -13,7 +13,8 @@ from app.commands.element_edits import holder
 from app.document.connection_draft import free_pose_for_assembly
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.file_filters import every_pattern
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.document.trust import Messages, offer
 from app.tools.connect import arm
 from core.errors import KinetostatError

@@ -9,7 +9,8 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.document.connection_draft import posed, poses, with_reference_pose_here
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.widgets.fields.field_dialogs import DraftDialog
 from app.widgets.quantities.quantity_text import Units
 from core.joints import Revolute

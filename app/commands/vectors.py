@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.commands.command import Command
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.viewport.run_scene import VALUES, kinds_of
 from viz.scene.vectors import KINDS
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, Q
 
 from app.commands import table
 from app.dialogs.matching import BEGUN, EXACT, PARTS, nearness, score
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.panels.panel import panels
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon

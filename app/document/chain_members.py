@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from core.model import DHChain, DHRow, Model, SubAssembly
 from core.model.chains import expand
 from core.model.fields import fields_of

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.moving_joint import joint_of
-from app.document.revision import exists, successor
-from app.document.session import Ref, Session
+from app.document.revision import Ref, exists, successor
+from app.document.session import Session
 from core.errors import KinetostatError
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.document.connection_draft import Pick, surroundings, turning_axis
 from app.document.joining import with_joint_here
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
 from core.later import dataclass

@@ -37,7 +37,7 @@ def _is_unbounded(limit: object) -> bool:
 
 
 def _derived_stiffness(session: Session) -> dict[tuple[str, int], float]:
-    from core.simulation.stop_stiffness import derived_stiffness
+    from core.simulation.equations.joint_contact_rows import derived_stiffness
 
     if session.mech.nv > MOST_SPEEDS:
         return {}

@@ -16,7 +16,7 @@ from app.preferences.mode_colors import OF_MODES, mode_color
 
 if TYPE_CHECKING:
     from app.preferences.theme import Theme
-    from core.simulation.run.mode_channels import Stretch
+    from core.simulation.run.contact_channels import Stretch
     from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]

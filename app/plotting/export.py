@@ -127,7 +127,7 @@ def png(charts: Sequence[Chart]) -> bytes:
     """Return the plots as PNG data, in the colours of the screen."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    picture(charts, charts[0].colors).save(buffer, "PNG")  # type: ignore[call-overload]
+    picture(charts, charts[0].colors).save(buffer, "PNG")
     return bytes(buffer.data().data())
 
 

@@ -60,7 +60,7 @@ class FormulaCompleter(QCompleter):
         """Return the formula with its last name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
-        return text[: _last_name(text)] + super().pathFromIndex(index)  # type: ignore[arg-type]
+        return text[: _last_name(text)] + super().pathFromIndex(index)
 
 
 def _last_name(text: str) -> int:

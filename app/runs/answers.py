@@ -21,7 +21,8 @@ from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.document.provenance import options_for_repeat, same
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
 from core.functions.called_apart import called

@@ -15,10 +15,9 @@ from app.document.run_pose import matched
 from core.errors import ModelError
 from core.later import dataclass
 from core.simulation import METHODS
-from core.simulation.factorisation import AUTOMATIC_FACTORS, FACTORISATIONS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.setup import checked_closing
-from core.simulation.start_speeds import start_speeds
+from core.simulation.run.initial_state import start_speeds
+from core.simulation.run.settings import AUTOMATIC_FACTORS, FACTORISATIONS, checked_closing
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record

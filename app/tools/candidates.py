@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.connection_draft import Pick, direction_at, frame_at, landmarks_of, pick_of, poses
-from app.document.session import Ref
+from app.document.revision import Ref
 from core.model import WORLD
 from core.model.formula.numerals import vector_without_noise
 from viz.placement import inverse, numbers, unit

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import field
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ReferenceType, WeakKeyDictionary
 
@@ -26,7 +27,7 @@ from app.document.connection_draft import (
 )
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.joining import Gap, Outcome, gap_of
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from app.preferences.icons import icon
 from app.tools.candidates import Under, body_of
 from app.tools.joining_bar import JoiningBar, joining_bar
@@ -327,7 +328,7 @@ def _add_pick(view: Stage, pick: Pick) -> None:
     if state.wants:
         _show_prompt(view)
         return
-    last = (lambda: _ask_connection(view)) if state.connection is None else (lambda: _make_connection(view))
+    last = partial(_ask_connection if state.connection is None else _make_connection, view)
     if view.gestures.running:
         QTimer.singleShot(0, view.widget, last)  # once the click is over: another tool is chosen then
     else:

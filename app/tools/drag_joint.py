@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import at_limits

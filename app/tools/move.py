@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.document.moving_joint import joint_of
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.tools import selection
 from app.tools.drag_end import drag_end
 from app.tools.drag_joint import INDEPENDENT_DIRECTION
+from app.tools.drag_limit import drag_handle
 from app.viewport.annotations import line
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
@@ -45,7 +46,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     part = view.handle_under(pointer)
     if part is not None:
-        yield from selection.click_or_drag(view, pointer, selection.drag_handle(view, part, pointer))
+        yield from selection.click_or_drag(view, pointer, drag_handle(view, part, pointer))
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     free = view.session.mech.implicit_joints

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.tools import move, selection
+from app.tools.drag_limit import drag_handle
 from app.tools.move import body_of
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
@@ -16,7 +17,7 @@ from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from viz.drawlist.joint_handles import Part
+    from viz.drawlist.joint_look import Part
     from viz.scene.hits import Hit
 
 EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
@@ -29,7 +30,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     hit, body, part = _pull_candidate(view, pointer)
     if part is not None:
-        yield from selection.click_or_drag(view, pointer, selection.drag_handle(view, part, pointer))
+        yield from selection.click_or_drag(view, pointer, drag_handle(view, part, pointer))
         return
     if _is_paused(view) and not pointer.ctrl:
         yield from move.press(view, pointer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.tools.drag_end import drag_end
 from app.tools.drag_limit import drag_handle
 from app.tools.drag_map_plane import drag_map_plane

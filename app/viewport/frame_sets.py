@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
-from app.document.session import State
+from app.document.revision import State
 from app.viewport.annotations import Name
 from core.functions.results import FrameTable
 from viz.camera import extent

@@ -17,7 +17,8 @@ from core.later import dataclass
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from app.document.session import Session, State
+    from app.document.revision import State
+    from app.document.session import Session
 
 Gesture = Generator[None, Pointer | None, None]
 V = TypeVar("V")

@@ -37,7 +37,7 @@ class GhostHand(QWidget):
         view.gestures.chosen.connect(self._tool_chosen)
         view.widget.installEventFilter(self)
 
-    def close(self) -> None:  # type: ignore[override]
+    def close(self) -> None:
         """Disconnect from the tools."""
         self.end()
         self._view.gestures.chosen.disconnect(self._tool_chosen)

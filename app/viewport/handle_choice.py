@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 from app.background.lifetime import Lifetime
 from app.document.hand_freedom import HandFreedom, held_by
 from app.document.moving_joint import joint_of
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer

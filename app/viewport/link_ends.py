@@ -11,7 +11,7 @@ from app.document.link_lengths import LinkEnd, has_length
 from core.model.edits.lengths import LinkPoint, is_locked, link_points
 
 if TYPE_CHECKING:
-    from app.document.session import Ref
+    from app.document.revision import Ref
     from app.viewport.pointer import Pointer
     from app.viewport.stage import Stage
     from core.model import Model

@@ -13,7 +13,7 @@ from PySide6.QtCore import QTimer
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.document import provenance
-from app.document.session import State
+from app.document.revision import State
 from app.viewport.pointer import Pointer
 from core.functions import FUNCTIONS
 from core.functions.space_maps import SpaceMap

@@ -19,7 +19,7 @@ from PySide6.QtCore import QTimer
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.background.worker import Worker
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from core.analysis.mobility_marks import Diagnosis, MobilityMarks, tool_of_arm
 from core.later import dataclass
 from core.mechanism import Mechanism

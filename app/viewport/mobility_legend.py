@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.viewport.mobility_layer import MobilityLayer
 from app.widgets.label import Label
 from core.analysis.mobility_marks import Diagnosis, Kind, Mark
@@ -39,7 +39,10 @@ def lines(diagnosis: Diagnosis) -> Iterator[Line]:
         if diagnosis.problem:
             yield Line(diagnosis.problem, "conflict", _refs_of_marks(diagnosis.marks))
         return
-    of = lambda *kinds: tuple(m for m in diagnosis.marks if m.kind in kinds and m.chief)  # noqa: E731
+
+    def of(*kinds: str) -> tuple[Mark, ...]:
+        return tuple(mark for mark in diagnosis.marks if mark.kind in kinds and mark.chief)
+
     free = of("free", "idle", *(("singular",) if found.singular else ()))
     idle = f", {_count_text(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
     yield Line(

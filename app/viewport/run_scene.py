@@ -26,8 +26,9 @@ from viz.scene.arrows import VectorGlyph
 from viz.scene.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
+    from app.document.revision import Ref, State
     from app.document.run_tree import Record
-    from app.document.session import Ref, Session, State
+    from app.document.session import Session
     from app.viewport.stage import Stage
     from core.simulation.run.run import Run
 

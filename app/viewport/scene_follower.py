@@ -14,7 +14,7 @@ import numpy as np
 
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from viz.boxes import around, extent
 from viz.camera import sees
 from viz.drawlist.junction_items import junctions

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
-    from viz.drawlist.joint_handles import Part
+    from viz.drawlist.joint_look import Part
     from viz.scene.plane_handle import PlanePart, PlanePlace
     from viz.scene.scene import Scene
 

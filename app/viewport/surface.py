@@ -93,11 +93,11 @@ class Surface(QWidget):
         """Draw a picture with VTK in the current context."""
         raise NotImplementedError
 
-    def update(self) -> None:  # type: ignore[override]
+    def update(self) -> None:
         """Request a new picture."""
         self.canvas.renew()
 
-    def repaint(self) -> None:  # type: ignore[override]
+    def repaint(self) -> None:
         """Draw a new picture now, if the surface is visible."""
         self.canvas.renew()
         self.canvas.repaint()

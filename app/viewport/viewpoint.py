@@ -14,7 +14,7 @@ from viz import camera
 from viz.camera import View
 
 if TYPE_CHECKING:
-    from app.document.session import Ref
+    from app.document.revision import Ref
     from viz.scene.scene import Scene
 
 FLIGHT = 220

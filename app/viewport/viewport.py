@@ -21,7 +21,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from app.viewport.annotations import Annotations
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.document.link_lengths import LinkEnd
-    from viz.drawlist.joint_handles import Part
+    from viz.drawlist.joint_look import Part
 
 CALM = 150
 """Milliseconds without a new picture after which the scene is drawn in its highest quality."""

@@ -58,7 +58,7 @@ def color_of(part: float) -> QColor:
     at = min(max(part, 0.0), 1.0) * (len(SCALE) - 1)
     k = min(int(at), len(SCALE) - 2)
     one, other, rest = QColor(SCALE[k]), QColor(SCALE[k + 1]), at - k
-    parts = ((a + rest * (b - a)) for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))  # type: ignore[index]
+    parts = ((a + rest * (b - a)) for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))
     return QColor(*(round(x) for x in parts))
 
 

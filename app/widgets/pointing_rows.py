@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QAbstractItemView
 
-from app.document.revision import exists
-from app.document.session import Ref, Session
+from app.document.revision import Ref, exists
+from app.document.session import Session
 
 
 class PointingRows(QObject):

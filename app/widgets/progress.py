@@ -19,7 +19,7 @@ class ProgressBar(QProgressBar):
     changes, and moves its block in beats."""
 
     def __init__(self, *arguments: object, **properties: object) -> None:
-        super().__init__(*arguments, **properties)  # type: ignore[call-overload]
+        super().__init__(*arguments, **properties)
         self.place = 0
         """Of the block, 0 … PLACES - 1 there and back."""
         self._beat = QTimer(self, interval=BEAT)

@@ -10,7 +10,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.commands import Command, table
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.plain_text import as_entry, headed_tip
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon

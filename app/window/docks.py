@@ -210,7 +210,7 @@ class Docks:
             if tabbed and bar is None:
                 dock.setTitleBarWidget(_empty_title_bar(dock))
             elif not tabbed and bar is not None:
-                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+                dock.setTitleBarWidget(None)
                 bar.deleteLater()
         if not self._forgotten:
             self._forgotten = True

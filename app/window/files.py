@@ -115,7 +115,9 @@ class Documents(QObject):
         """
 
         def again(allowed: Trusted) -> None:
-            read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
+            def read_it() -> None:
+                self.read(path, read, then, trusted | {allowed})
+
             self.keep_changes(read_it) if then is None else read_it()
 
         before = self._unsaved_work_key()
@@ -351,7 +353,11 @@ class Documents(QObject):
     def _save_wanted(self, wanted: Wanted) -> bool:
         """Save the checked items; returns True once all of them are on disk."""
         dropped = tuple(record for record in self._keeper.unsaved_runs if record not in wanted.runs)
-        path, keep = self._session.path, lambda path: self._keep_runs(path, dropped, not wanted.document)
+        path = self._session.path
+
+        def keep(place: Path) -> None:
+            self._keep_runs(place, dropped, not wanted.document)
+
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
         elif wanted.document or path is None:

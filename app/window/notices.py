@@ -110,7 +110,7 @@ class Notices(QScrollArea):
 
     def resizeEvent(self, event: object) -> None:
         """Adapt the height to texts that wrap differently at the new width."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
+        super().resizeEvent(event)
         self._fit_height()
 
     def _fit_height(self) -> None:

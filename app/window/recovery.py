@@ -184,8 +184,10 @@ class Recovery(QObject):
         origin = left.origin.path or left.origin.source
 
         def read(trusted: frozenset[Trusted]) -> Opened:
-            text = lambda: source_of_file(left.copy).text  # noqa: E731
-            return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
+            def loaded() -> Reading:
+                return Reading(loads(source_of_file(left.copy).text, "kst", origin, trust=trusted))
+
+            return opened_by(loaded, left.copy, trusted)
 
         self._documents.read(Path(origin or left.copy), read, lambda opened: self._show_restored(left, opened))
 

@@ -69,7 +69,7 @@ def run(window: Window, function: str) -> None:
 
 def puma(window: Window) -> None:
     """Show the PUMA with a joint's handle, the ellipsoid, and the mass matrix in the output."""
-    from app.document.session import Ref
+    from app.document.revision import Ref
 
     open_example(window, "puma560")
     session = window.session
@@ -107,7 +107,7 @@ def meshes(window: Window) -> None:
     """Show the URDF arm with meshes, a selected link, and the DH table found for it."""
     from PySide6.QtCore import Qt
 
-    from app.document.session import Ref
+    from app.document.revision import Ref
 
     window.settings.remember("ellipsoid/shown", False)
     open_example(window, "kestrel")
@@ -152,7 +152,7 @@ def derivation(window: Window) -> None:
 
 def equations(window: Window) -> None:
     """Show the mass matrix of the two-link arm in symbols, with the second link selected."""
-    from app.document.session import Ref
+    from app.document.revision import Ref
 
     window.run("derivation.close")
     open_example(window, "two_link")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from PySide6.QtGui import QImage
 
 from app.document.kept.run_keeper import RunKeeper
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation

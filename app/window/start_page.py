@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QSi
 from app.background.lifetime import Lifetime
 from app.commands import table
 from app.document.kept import recent_pictures
-from app.document.session import State
+from app.document.revision import State
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
@@ -73,7 +73,7 @@ class StartPage(QFrame):
         self._fill_lists()
         self.refresh()
 
-    def close(self) -> None:  # type: ignore[override]
+    def close(self) -> None:
         """Disconnect from session and tools."""
         self._life.close()
 

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QStatusBar, QToolButton
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.mobility import mobility_of_session
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings

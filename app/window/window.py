@@ -20,8 +20,9 @@ from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
 from app.document.picture_settings import PictureSettings
+from app.document.revision import Ref
 from app.document.run_pose import RunPose
-from app.document.session import Ref, Session
+from app.document.session import Session
 from app.plain_text import as_title
 from app.playback.clock import Player
 from app.playback.scene_results import SceneResults

@@ -30,9 +30,10 @@ from core.errors import FileError, KinetostatError, ModelError, SimulationError,
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.model import refuse_unknown_kinds
-from core.simulation import setup, simulate
-from core.simulation.dependent_rows import dependent_error
-from core.simulation.factorisation import AUTOMATIC_FACTORS, CHOLESKY, checked_factorisation
+from core.simulation import simulate
+from core.simulation.run.early_ends import dependent_error
+from core.simulation.run.initial_state import start_state
+from core.simulation.run.settings import AUTOMATIC_FACTORS, CHOLESKY, checked_factorisation
 
 Array = NDArray[np.float64]
 
@@ -129,7 +130,7 @@ def generate_c(
         partial(progress, stage) for stage in ("Building expression graphs", "Computing the reference")
     )
     tracing()
-    start = setup.start_state(mech, q0, v0, p, 0.0, None)
+    start = start_state(mech, q0, v0, p, 0.0, None)
     plan, passive = _plan(
         mech,
         name,

@@ -1,10 +1,10 @@
 """Friction, stops and effort limits of joints as smooth forces, which fixed-cost code uses instead of discrete friction
 and contact states.
 
-Runs find at each instant which joints stick and which stops are met (`core.simulation.equations.mode_rows`). A step of
-fixed cost cannot: here dry friction grows with tanh(γ/γ₀) of the speed γ, and stops are elastic, also those that runs
-take as rigid. γ₀ is as small as a step allows: friction F on an inertia m is damping F/γ₀, which explicit methods bear
-while h F/(m γ₀) stays below two.
+Runs find at each instant which joints stick and which stops are met (`core.simulation.equations.contact_rows`). A step
+of fixed cost cannot: here dry friction grows with tanh(γ/γ₀) of the speed γ, and stops are elastic, also those that
+runs take as rigid. γ₀ is as small as a step allows: friction F on an inertia m is damping F/γ₀, which explicit methods
+bear while h F/(m γ₀) stays below two.
 """
 
 from __future__ import annotations

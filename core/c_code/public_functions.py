@@ -19,7 +19,8 @@ from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.model.formula.nodes import Name, Node
-from core.model.signals import TIME, component, signal_names
+from core.model.model import signal_names
+from core.model.signals import TIME, component
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import force_state
 from core.programs.kinematics import matrix_of

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import FlatCode
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.constraints.cut_coordinates import closes_loop
 from core.constraints.reactions import bearing_pairs

@@ -22,7 +22,7 @@ from core.simulation import Run
 from core.simulation.measures.run_measures import Measure, Requirement, Signals
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Statistics
-from core.simulation.setup import Settings
+from core.simulation.run.settings import Settings
 
 Array = NDArray[np.float64]
 

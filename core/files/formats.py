@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import FileError, KinetostatError
 from core.files.foreign import refusal, unsupported_format_of
@@ -24,8 +24,9 @@ from core.files.source import (
     source_of_text,
     write_whole,
 )
-from core.model import Finding, Model
+from core.model import Finding, Model, SubAssembly
 from core.model.model import needed
+from core.model.shapes import IDENTITY, Pose
 
 
 class Format(NamedTuple):
@@ -245,7 +246,7 @@ def read(
     source = source_of_file(path)
     trusted = (Trusted.of(source),) if trust is True else trust or ()
     options = Options(floating, mimic, dict(packages or {}), dict(arguments or {}), frozenset(trusted))
-    return reading_of(format_of(source), source, options)
+    return read_source(source, options)
 
 
 def load(
@@ -284,6 +285,11 @@ def reloaded_model(text: str, origin: str = "") -> Model:
     return reading_of(NATIVE, source_of_text(text, origin), Options()).model
 
 
+def read_source(source: Source, options: Options) -> Reading:
+    """Read a source of any known format. Raises FileError."""
+    return reading_of(format_of(source), source, options)
+
+
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
     """Read a source with a format's reader. Raises FileError."""
     if format.read is None:
@@ -293,11 +299,47 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
             remedy=_known_suffixes(reading=True),
         )
     try:
-        return _with_left_out(format.read(source, options))
+        return _with_left_out(format.read(source, dataclasses.replace(options, read=read_source)))
     except KinetostatError as error:
         raise error.at(file=source.file) from None
     except RecursionError:
         raise FileError("The file is nested too deeply.", file=source.file, remedy="Simplify it.") from None
+
+
+def assembly(
+    model: Model,
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    parent: str = "",
+    pose: Pose = IDENTITY,
+    settings: Iterable[Any] = (),
+    trusted: Iterable[Trusted] = (),
+) -> Model:
+    """Return the model with the machine in a file added as a sub-assembly.
+
+    path : of any readable file; it is kept relative to the model's own file, if that is known
+    settings : `Setting`s of its parameters
+    trusted  : files that may run their code. Raises FileError or ModelError.
+    """
+    from core.files.assemblies import with_content
+    from core.files.followed_files import relative
+    from core.model.edits import edits
+
+    folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
+    place = Path(folder, path).absolute()
+    file = relative(place, folder) if folder else place.as_posix()
+    made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
+    return edits.add(model, with_content(made, model.origin, Options(trusted=frozenset(trusted), read=read_source))[0])
+
+
+def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
+    """Return the model with the files of its sub-assemblies read again; only `trusted` files may run their code."""
+    from core.files.assemblies import with_content
+
+    options = Options(trusted=frozenset(trusted), read=read_source)
+    filled = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
+    return dataclasses.replace(model, assemblies=filled)
 
 
 def _with_left_out(reading: Reading) -> Reading:

@@ -170,7 +170,7 @@ def _smoothing_spline(time: Array, values: Array, degree: int) -> Any:
 
 def _model_start_values(problem: Shooting, p: Array) -> dict[str, float]:
     """Return the start values of the model."""
-    from core.simulation.setup import start_state
+    from core.simulation.run.initial_state import start_state
 
     mech, begin = problem.mech, problem.segments[0].begin
     values = mech.parameter_values(problem.parameters(p))

@@ -29,7 +29,7 @@ from core.identification.sensitivities.seen import OutputEvaluator
 from core.identification.sensitivities.start_state_derivatives import Start, directions, independent_speeds
 from core.mechanism import Mechanism
 from core.simulation import Run, simulate
-from core.simulation.setup import start_state
+from core.simulation.run.initial_state import start_state
 
 Array = NDArray[np.float64]
 

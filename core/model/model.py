@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
-from core.joints import JOINT_KINDS, Free
+from core.joints import JOINT_KINDS, Free, JointKind
 from core.kinds import own_kinds, why_unknown
 from core.later import dataclass
 from core.model.aims import Aim
@@ -42,7 +42,7 @@ from core.model.parameters import Parameter, environment
 from core.model.reference_pose import Carrier, Placement, placements
 from core.model.sensors import SENSOR_KINDS, Sensor
 from core.model.shapes import IDENTITY, Material
-from core.model.signals import TIME, signal_names
+from core.model.signals import TIME, component
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
 from core.model.validation.circular_references import circles
@@ -454,3 +454,19 @@ def needed(given: object) -> Model:
     if not isinstance(given, Model):
         raise ModelError(f"A model is needed, not {type(given).__name__}.", remedy="Read one with load(path).")
     return given
+
+
+def signal_names(model: Model) -> frozenset[str]:
+    """Return all names that formulas of an expanded model may use, besides parameters and the element's own names."""
+    names = set(TIME)
+    children = {joint.child for joint in model.joints}
+    kinds: list[tuple[str, type[JointKind]]] = [(joint.name, joint.info) for joint in model.joints]
+    kinds += [(body.name, Free) for body in model.bodies if body.name not in children]
+    for joint, kind in kinds:
+        coordinates = [component(joint, suffix) for suffix in kind.coordinates]
+        speeds = [component(joint, suffix) for suffix in kind.speeds]
+        names.update(coordinates, (f"{name}.q" for name in coordinates), (f"{name}.v" for name in speeds))
+    for sensor in model.sensors:
+        values = [component(sensor.name, suffix) for suffix in sensor.info.components]
+        names.update(values, (f"{name}.rate" for name in values))
+    return frozenset(names)

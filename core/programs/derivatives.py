@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import FlatCode
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.factor import factorise, solve
 from core.mechanics.tree import Runner, inline
@@ -30,8 +30,8 @@ from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import energy, forward, inverse, mass_matrix
 from core.programs.junctions import forces, states
 from core.programs.kinematics import rates
-from core.programs.program import Program
 from core.programs.machine_symbols import MachineSymbols
+from core.programs.program import Program
 
 Array = NDArray[np.float64]
 

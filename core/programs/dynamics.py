@@ -30,7 +30,7 @@ from core.programs.machine_symbols import MachineSymbols
 
 def without_friction(tree: Tree) -> Tree:
     """Return the tree without the friction of joints that contact states handle
-    (`core.simulation.equations.mode_rows`)."""
+    (`core.simulation.equations.contact_rows`)."""
     return replace(tree, links=tuple(replace(link, friction=NO_FRICTION) for link in tree.links))
 
 

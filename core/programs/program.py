@@ -10,7 +10,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from core.codegen import background
 from core.codegen.blocks import Table
-from core.codegen.evaluator import Array, Code, Evaluator, FlatCode, Interpreter, Signature
+from core.codegen.evaluator import Array, Code, Evaluator, Interpreter, Signature
 from core.files.followed_files import content_fingerprints
 from core.mechanics.elements.constraints.kinematic_constraint import Row
 from core.mechanics.multibody.topology import Topology, topology_of
@@ -27,6 +27,9 @@ from core.model.model import user_kinds_of
 from core.numerics.matrix_forms import Matrix
 from core.programs.function_builder import FunctionBuilder, SymbolicFunction
 from core.programs.long_machines import Freedoms, freedoms
+
+if TYPE_CHECKING:
+    from core.codegen.flat_code import FlatCode
 
 KEPT = 16
 """Number of structures whose code is kept although no machine uses them any longer."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from core.simulation.methods import METHODS
     from core.simulation.methods.method import Method
     from core.simulation.run.run import Run, Statistics
-    from core.simulation.setup import Settings
+    from core.simulation.run.settings import Settings
     from core.simulation.simulator import simulate
 
 __all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate"]
@@ -19,7 +19,7 @@ __getattr__ = later.names(
         "methods": ("METHODS",),
         "methods.method": ("Method",),
         "run.run": ("Run", "Statistics"),
-        "setup": ("Settings",),
+        "run.settings": ("Settings",),
         "simulator": ("simulate",),
     },
 )

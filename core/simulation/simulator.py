@@ -20,26 +20,24 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.model import refuse_unknown_kinds
 from core.model.validation.possible_numbers import energy_adding_dampers
-from core.simulation import setup
-from core.simulation.begun_run import LARGEST_PIECE, begun
-from core.simulation.driven_limits import driven_beyond
-from core.simulation.driver_jumps import refuse_jumps
-from core.simulation.early_ends import EndedRun, contradiction_at, early_end_error
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
-from core.simulation.factorisation import AUTOMATIC_FACTORS
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, PAUSED, STIFF
 from core.simulation.machine_code.records import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
+from core.simulation.methods.step_state import TOLD
+from core.simulation.run.begun_run import LARGEST_PIECE, begun
+from core.simulation.run.driver_jumps import refuse_jumps
+from core.simulation.run.early_ends import EndedRun, contradiction_at, early_end_error
 from core.simulation.run.growing_run import GrowingRun, part
+from core.simulation.run.initial_state import start_state
 from core.simulation.run.run import CANCELLED, Run, Statistics
-from core.simulation.setup import Array, Settings, Values
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF
-from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
-from core.simulation.stepping.step_state import TOLD
-from core.simulation.switch_notes import switch_notes
+from core.simulation.run.run_notes import driven_beyond, switch_notes
+from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, checked_settings
+from core.simulation.stepping import advance_adaptive, advance_fixed
 
 PIECE = 0.05
 """Seconds of computation between checks for progress and cancellation."""
@@ -54,8 +52,8 @@ MOST_LOST = 4
 """Largest number of notes on content ignored in the model file."""
 
 if TYPE_CHECKING:
-    from core.simulation.equations.mode_rows import ModeRows
-    from core.simulation.stepping.mode_log import ModeLog
+    from core.simulation.equations.contact_rows import ModeRows
+    from core.simulation.events.contact_log import ModeLog
 
 
 class Recorder(Protocol):
@@ -128,8 +126,8 @@ def simulate(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
     options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
-    chosen = setup.settings(mech, duration, *options)
-    y = setup.start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
+    chosen = checked_settings(mech, duration, *options)
+    y = start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
     refuse_jumps(mech, chosen)
     job = Job(mech, chosen, y, torque, closed_forms)
     job.prepared = time.perf_counter() - began
@@ -229,8 +227,8 @@ class Job:
         self.state.events[:] = 0.0
         self.equations.release()
         if self.equations.mode_rows is not None:
-            from core.simulation.stepping.modal_steps import begin_entry
-            from core.simulation.stepping.mode_changes import BEGINS
+            from core.simulation.events.contact_changes import BEGINS
+            from core.simulation.events.contact_steps import begin_entry
 
             self.state.pending = BEGINS
             begin_entry(self.state.place)

@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
-from core.simulation import setup
-from core.simulation.begun_run import LARGEST_PIECE, Begun, allocated_run, begin_modes, limit_stop_stiffness
-from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
-from core.simulation.equations.joint_mode_rows import depends_on_size
+from core.simulation.equations.joint_contact_rows import depends_on_size
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.machine_code.entry import Entry
+from core.simulation.machine_code.outcome import FINE, PAUSED
 from core.simulation.machine_code.records import Record, place_of
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.setup import Settings
+from core.simulation.run.begun_run import LARGEST_PIECE, Begun, allocated_run, begin_modes, limit_stop_stiffness
+from core.simulation.run.driver_jumps import refuse_jumps
+from core.simulation.run.initial_state import start_state
+from core.simulation.run.settings import Settings, checked_settings
 from core.simulation.simulator import STEPS
-from core.simulation.stepping.outcome import FINE, PAUSED
-from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
+from core.simulation.stepping import advance_adaptive, advance_fixed
 from core.studies.parameter_uses import Uses
 from core.studies.row_run import Left, RowRun
 
@@ -109,7 +109,7 @@ class _StartStates:
     def __init__(self, mech: Mechanism, uses: Uses) -> None:
         self._mech, self._uses = mech, uses
         plain = not mech.constrained and mech.nq == mech.nv and mech.nx == 0 and not uses.starts
-        self._plain: Array | None = setup.start_state(mech, None, None, mech.parameter_values()) if plain else None
+        self._plain: Array | None = start_state(mech, None, None, mech.parameter_values()) if plain else None
         self._q = {name: k for k, name in enumerate(mech.q_names)}
         self._v = {name: k for k, name in enumerate(mech.v_names)}
 
@@ -117,7 +117,7 @@ class _StartStates:
         """Return the start state (nq + nv + nx,); None for values that may be invalid. Raises KinetostatError as
         `simulate` does."""
         if self._plain is None:
-            return np.asarray(setup.start_state(self._mech, q0 or None, v0 or None, p))
+            return np.asarray(start_state(self._mech, q0 or None, v0 or None, p))
         if not self._mech.compiled.gate.certainly_possible(p[None])[0]:
             return None
         y, nq = self._plain.copy(), self._mech.nq
@@ -166,7 +166,7 @@ class _PreparedRun:
     def _settings(self, p: Array) -> Settings:
         mech, o = self._mech, self._options
         steps = (o["method"], o["step"], o["rtol"], o["atol"], o["output"], 0.0)
-        return setup.settings(mech, o["duration"], *steps, p, o["torque"], o["max_steps"])
+        return checked_settings(mech, o["duration"], *steps, p, o["torque"], o["max_steps"])
 
     def _memory(self, made: Begun) -> Iterator[NDArray[Any]]:
         """Yield all arrays that a run may change."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.constraints.joint_modes import JointModes
 from core.mechanism import Mechanism
 from core.simulation.run.channels import Channels
-from core.simulation.setup import Settings
+from core.simulation.run.settings import Settings
 
 Array = NDArray[np.float64]
 

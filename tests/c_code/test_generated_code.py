@@ -22,7 +22,7 @@ from core.c_code.compilers import OPTIMISED, STRICT
 from core.c_code.generate import Generated, generate_c
 from core.functions.context import Context
 from core.functions.subjects.c_code import FUNCTIONS
-from core.simulation import setup
+from core.simulation.run.initial_state import start_state
 from resources import EXAMPLES
 from tests.walks import slow
 
@@ -225,7 +225,7 @@ def test_outputs_are_formulas_of_signals_and_accelerations(tmp_path: Path) -> No
         state, u, output = (ctypes.c_char * 4096)(), (ctypes.c_double * mech.nv)(), Output()
         getattr(code, f"{found.name}_start")(ctypes.byref(state))
         getattr(code, f"{found.name}_outputs")(ctypes.byref(state), ctypes.byref(u), ctypes.byref(output))
-        y = setup.start_state(mech, None, None, mech.parameter_values(None), 0.0, None)
+        y = start_state(mech, None, None, mech.parameter_values(None), 0.0, None)
         q, v = y[: mech.nq], y[mech.nq : mech.nq + mech.nv]
         assert output.y[0] == pytest.approx(2.0 * q[0], abs=1e-15)
         assert output.y[2] == pytest.approx(mech.frame(q, frame)[0, 3], abs=1e-14)

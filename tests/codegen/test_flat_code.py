@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from core.codegen import evaluator
-from core.codegen.evaluator import FEW_STATES, FlatCode
+from core.codegen.flat_code import FEW_STATES, FlatCode
 
 
 def test_the_numbers_are_the_same_bits_before_and_after_common_parts_are_shared(monkeypatch):

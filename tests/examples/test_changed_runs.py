@@ -21,7 +21,7 @@ LIMITED = [
 
 def named():
     """Cells of the first column, and machines of which the lines below say that nothing changes."""
-    text = (Path(__file__).parents[2] / "docs" / "modes.md").read_text(encoding="utf-8").split(SECTION)[1]
+    text = (Path(__file__).parents[2] / "docs" / "friction_and_stops.md").read_text(encoding="utf-8").split(SECTION)[1]
     cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| ")][2:]
     changed = {name.strip() for cell in cells for name in cell.split(",")}
     (words,) = (line for line in text.splitlines() if line.startswith("Other examples"))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from core.mechanism import Mechanism
 from core.model import Frame, Joint, Mimic, Model, Pose
 from core.model.edits.edits import replace
-from core.programs import program as programs
 from core.programs import machine_symbols
+from core.programs import program as programs
 from tests.mechanism.random_machines import MOVING, direction, state, tree
 
 SEEDS = st.integers(0, 10_000)

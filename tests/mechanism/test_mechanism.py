@@ -37,6 +37,7 @@ from core.model import (
     World,
 )
 from core.model.edits.edits import add, change, replace
+from core.model.validation.model import check
 from core.programs import program
 from core.symbolic import robot
 from tests.mechanism.random_machines import state, tree
@@ -412,3 +413,13 @@ def test_a_parameter_with_a_unit_is_a_number() -> None:
     longer = loads(text.replace("50 cm", "0.7"))
     assert mech.updated(longer).compiled.program is mech.compiled.program
     assert {str(symbol) for symbol in robot(model, tip="tip").G.free_symbols} >= {"l"}
+
+
+def test_a_reference_value_without_a_finite_number_counts_as_not_given():
+    joints = (
+        Joint(name="a", kind="free", parent="world", child="a", rest=(0.6, "-pi/1e-320", 0, 0, 0, 0, 1)),
+        Joint(name="b", kind="free", parent="world", child="b", rest=(0, -1.2, 0, 0, 0, 0, 1)),
+    )
+    machine = Mechanism(Model(name="M", bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0)), joints=joints))
+    np.testing.assert_array_equal(machine.rest(), [0.6, 0, 0, 0, 0, 0, 1, 0, -1.2, 0, 0, 0, 0, 1])
+    assert [each.text for each in check(machine.model) if each.severity == "error"] != []

@@ -13,7 +13,7 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.numerics.rank import null_space
-from core.simulation.setup import start_state
+from core.simulation.run.initial_state import start_state
 from resources import EXAMPLES, examples
 from tests.mechanism.constraints.test_redundant_drivers import four_bar
 

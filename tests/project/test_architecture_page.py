@@ -15,6 +15,7 @@ PARTS = ("core", "viz", "app")
 PAGE, ROOMS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "rooms"))
 QUALIFIED = re.compile(r"(?:app|benchmarks|core|resources|tests|viz)(?:[./]\w+)+")
 CODE = re.compile(r"`([^`]+)`")
+FENCE = re.compile(r"^```.*$", re.MULTILINE)
 ROWS = re.findall(r"^\| (`.*?) \|", PAGE.split("\n## Rooms\n")[1].split("\n## ")[0], re.MULTILINE)
 """First cells of the table of rooms."""
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", ROOMS, re.MULTILINE | re.DOTALL))
@@ -24,7 +25,8 @@ SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", ROOMS, re.MULTILINE |
 def named():
     """Files, modules and what they define, as the pages name them in full."""
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    code = [text for page in pages for text in CODE.findall(page.read_text(encoding="utf-8"))]
+    texts = (FENCE.sub("`", page.read_text(encoding="utf-8")) for page in pages)
+    code = [found for text in texts for found in CODE.findall(text)]
     return sorted({match for text in code for match in QUALIFIED.findall(text)})
 
 

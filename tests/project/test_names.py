@@ -68,6 +68,7 @@ ONE_MEANING = {
     "rod": "a massless rod",
     "run": "a simulation",
     "sensors": "measurements between frames",
+    "settings": "what the user has chosen",
     "shapes": "shapes of bodies",
     "study": "many rows of a machine whose numbers vary",
     "signals": "what formulas of time and state may call by name",

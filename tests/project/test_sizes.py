@@ -22,7 +22,8 @@ NUMERICS = (
     "core/constraints/closed_forms/",
     "core/simulation/equations/",
     "core/simulation/methods/",
-    "core/simulation/stepping/",
+    "core/simulation/stepping.py",
+    "core/simulation/events/",
 )
 KINDS = (
     "app/cli/",

@@ -30,8 +30,9 @@ def test_the_limits_of_the_page_are_those_of_the_code():
     formats = [each or "" for each in meshes.FORMATS if each]
     wanted = {
         "model, each included file": kind(regular_file.MODEL),
-        "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, where each counts {extra:,} bytes more",
-        "MJCF replicates": f"{frames.MOST_COPIES:,} copies each, {elements:,} elements and {letters} million letters",
+        "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, each counted with {extra:,} bytes extra",
+        "MJCF replicates": f"{frames.MOST_COPIES:,} copies each, {elements:,} elements"
+        f" and {letters} million characters",
         "Xacro": f"{xacro.TIME_LIMIT:.0f} s, {process.MEMORY_LIMIT >> 30} GB of memory, {kind(regular_file.MODEL)}",
         "imported machines": f"{assemblies.MOST_BODIES:,} bodies",
         "mesh": f"{kind(regular_file.MESH)}, {numbers} million numbers, {places:,} places",
@@ -42,7 +43,7 @@ def test_the_limits_of_the_page_are_those_of_the_code():
         "torque file": f"{torque_file.LONGEST:,} characters",
         "animation": kind(regular_file.ANIMATION),
         "run, study, measured trace": f"{hdf5_file.UNPACKED // MB} MB",
-        "HDF5 file without checksums": f"{hdf5_file.PATIENCE:.0f} s, and 1 s more for every {pace:.0f} MB",
+        "HDF5 file without checksums": f"{hdf5_file.PATIENCE:.0f} s plus 1 s per {pace:.0f} MB",
     }
     rows = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", PAGE.read_text(encoding="utf-8"), re.M))
     assert set(wanted) == set(rows) - {"what", "---"}

@@ -10,9 +10,9 @@ import kinetostat as ks
 from core.constraints.mobility.isostatic_model import isostatic_model
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.factorisation import CHOLESKY, FACTORISATIONS, RANK_REVEALING
+from core.simulation.machine_code.outcome import FINE
 from core.simulation.machine_code.records import place_of
-from core.simulation.stepping.outcome import FINE
+from core.simulation.run.settings import CHOLESKY, FACTORISATIONS, RANK_REVEALING
 from resources import EXAMPLES
 from tests.walks import walk
 

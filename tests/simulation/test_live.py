@@ -9,7 +9,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model
 from core.simulation import simulate
 from core.simulation.live import SLICE, Live
-from core.simulation.start_speeds import start_speeds
+from core.simulation.run.initial_state import start_speeds
 from resources import examples
 from tests.walks import walk
 

@@ -7,7 +7,7 @@ from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Mimic, Model, Parameter
-from core.simulation.setup import start_state
+from core.simulation.run.initial_state import start_state
 from resources import EXAMPLES
 
 BALL = Inertia(ixx=1.0, iyy=1.0, izz=1.0)

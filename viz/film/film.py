@@ -21,7 +21,8 @@ from core.model import Model
 from viz import boxes, camera
 from viz.drawlist.layers import motion_samples
 from viz.look import Colour, LookName
-from viz.scene.overlays import EllipsoidGlyph, VectorGlyph
+from viz.scene.arrows import VectorGlyph
+from viz.scene.overlays import EllipsoidGlyph
 
 if TYPE_CHECKING:
     from viz.film.encoders import Encoder

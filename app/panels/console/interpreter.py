@@ -79,7 +79,7 @@ class Interpreter(QObject):
 
     def _catalogue_function(self, id: str) -> Callable[..., Result]:
         if id in self._offered:
-            return self._offered[id]  # type: ignore[no-any-return]
+            return self._offered[id]
 
         def function(**options: Any) -> Result:
             result = call(id, self.context(), **options)
@@ -104,7 +104,7 @@ class Interpreter(QObject):
         def take() -> Context:
             return dataclasses.replace(self._pictures.context(), cancelled=lambda: self._stopping)
 
-        return self.in_window(take)  # type: ignore[no-any-return]
+        return self.in_window(take)
 
     # ----------------------------------------------------------------------------- running
 

@@ -265,7 +265,7 @@ class Popup(QListWidget):
         self.setCurrentRow(0)
         rows = min(10, len(words))
         self.resize(min(520, self.sizeHintForColumn(0) + 40), rows * self.sizeHintForRow(0) + 6)
-        self.move(corner)  # type: ignore[call-overload]
+        self.move(corner)
         self.show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

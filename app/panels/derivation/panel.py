@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
-from app.document.session import State
+from app.document.revision import State
 from app.plain_text import as_tip
 from app.viewport.derivation_scene import DerivationScene
 from app.widgets.label import Label

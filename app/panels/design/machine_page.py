@@ -188,7 +188,7 @@ class MachinePage(QTabWidget):
         """Show the parameters, coordinates and bodies of a machine."""
         self._model = model
         self.vary.show_parameters(model, mech)
-        self.output.setCompleter(None)  # type: ignore[arg-type]
+        self.output.setCompleter(None)
         along, driven, frame = self.along.currentData(), self.driven.currentData(), self.frame.currentText()
         for combo in (self.along, self.driven, self.frame):
             combo.blockSignals(True)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QStackedWidget, QV
 
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.panels.design.curve_canvas import ConvergenceChart
 from app.panels.design.generation_picture import GenerationPicture
 from app.panels.design.machine_page import MachinePage

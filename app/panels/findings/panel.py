@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.mobility import mobility_of_session
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.document.validation import Diagnosis
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles

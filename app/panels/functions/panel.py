@@ -15,7 +15,8 @@ from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.picture_settings import PictureSettings
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.panels.functions.form import FunctionForm
 from app.panels.functions.run_function import GrowingResult, work_of
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets

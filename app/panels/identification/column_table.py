@@ -103,7 +103,7 @@ class ColumnTable(QTableWidget):
             combo.activated.connect(lambda _: self._on_chosen(at))
             self.setCellWidget(at, IS, combo)
             self._without.remove(at)
-        return combo  # type: ignore[no-any-return]
+        return combo
 
     def clear_columns(self) -> None:
         """Remove all columns."""

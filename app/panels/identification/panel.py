@@ -25,8 +25,9 @@ from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.background.process_work import apart
 from app.background.slices import slices
+from app.document.revision import State
 from app.document.run_tree import Record
-from app.document.session import Session, State
+from app.document.session import Session
 from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.estimate_table import EstimateTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage

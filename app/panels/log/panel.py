@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label

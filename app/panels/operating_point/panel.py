@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, Q
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.process_work import apart
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.panels.operating_point import point_table
 from app.panels.operating_point.point_table import RowTable
 from app.plain_text import as_tip
@@ -128,7 +129,7 @@ class OperatingPointPanel(QWidget):
     def _reset_result(self) -> None:
         """Discard the result after a change of rows or machine."""
         self._names = ()
-        self.name.setCompleter(None)  # type: ignore[arg-type]
+        self.name.setCompleter(None)
         self._show_examples()
         self._drop_result()
         if not self._session.mech.nv:

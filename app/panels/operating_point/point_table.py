@@ -207,7 +207,7 @@ class RowTable(QTableWidget):
         """Return the value of a cell, SI or a formula; None if the cell is empty."""
         text, written = self._text(at, column), self.item(at, column).data(_WRITTEN)
         if written is not None and text == written[0]:
-            return written[1]  # type: ignore[no-any-return]
+            return written[1]
         return read(text, self._measure(at, column), self._shown, values) if text else None
 
     def _text(self, at: int, column: int) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.formulas.cells import FOLDED
 from app.formulas.formula_view import FormulasView, Spot
 from app.panels.output.cards import Place, card_of

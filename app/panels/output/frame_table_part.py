@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
 from app.preferences.icons import icon

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVB
 
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card

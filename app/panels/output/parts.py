@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.document.provenance import gone
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.formulas.matrix import MatrixView
 from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView

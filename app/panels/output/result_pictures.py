@@ -47,7 +47,7 @@ def _(picture: Picture, context: Context) -> None:
         picture.path,
         size=picture.size,
         look=picture.look,  # type: ignore[arg-type]
-        view=picture.view,  # type: ignore[arg-type]
+        view=picture.view,
         transparent=picture.transparent,
         p=dict(picture.p),
         mech=context.mech,

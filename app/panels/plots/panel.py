@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVB
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
-from app.document.session import Session, State, Step
+from app.document.revision import State, Step
+from app.document.session import Session
 from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
 from app.panels.plots.menu import PlotActions, plot_menu
@@ -139,7 +140,7 @@ class PlotsPanel(QWidget):
         for chart in sorted(self.charts, key=lambda chart: chart.plot not in sheet.plots)[len(sheet.plots) :]:
             self.charts.remove(chart)
             chart.hide()
-            chart.setParent(None)  # type: ignore[call-overload]
+            chart.setParent(None)
             chart.deleteLater()
         if len(self.charts) < len(sheet.plots):
             while len(self.charts) < len(sheet.plots):

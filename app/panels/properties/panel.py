@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from app.document.chain_members import assembly_of, elements_of_chain, row_and_field_of
 from app.document.joint_defaults import defaults_of
 from app.document.link_lengths import LinkLength, resized
-from app.document.revision import exists
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State, exists
+from app.document.session import Session
 from app.document.validation import Diagnosis
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles

@@ -358,7 +358,7 @@ class Line(QLineEdit):
             if event.key() in (with_control if control else own):
                 event.accept()
                 return True
-        return super().event(event)  # type: ignore[arg-type]
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Run with Enter, recall with Up and Down, show help with F1."""

@@ -36,7 +36,7 @@ from app.widgets.progress import ProgressBar
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from core.simulation import METHODS
-from core.simulation.factorisation import FACTORISATIONS
+from core.simulation.run.settings import FACTORISATIONS
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record

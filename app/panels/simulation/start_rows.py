@@ -23,8 +23,7 @@ from core.errors import KinetostatError
 from core.model.formula.expression import names, parse
 from core.model.joints import effective_limit
 from core.model.parameters import value_of
-from core.simulation.setup import start_state
-from core.simulation.start_speeds import start_speeds
+from core.simulation.run.initial_state import start_speeds, start_state
 
 STEPS = 200
 """Positions of a slider on each side of zero."""

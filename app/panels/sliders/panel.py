@@ -24,7 +24,8 @@ from PySide6.QtWidgets import (
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.hand_freedom import free_speed_mask
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon

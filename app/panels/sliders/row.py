@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QSlider, QStyle, QStyleOptionSlider
 
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
@@ -99,7 +100,10 @@ class _Slider(_HoverReporter, PassingWheel, QSlider):
         """Move the knob to the pointer and start dragging."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
-        part = lambda which: self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)  # noqa: E731
+
+        def part(which: QStyle.SubControl) -> QRect:
+            return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)
+
         knob, groove = part(QStyle.SubControl.SC_SliderHandle), part(QStyle.SubControl.SC_SliderGroove)
         if event.button() == Qt.MouseButton.LeftButton and not knob.contains(event.position().toPoint()):
             x, room = round(event.position().x()) - groove.x() - knob.width() // 2, groove.width() - knob.width()

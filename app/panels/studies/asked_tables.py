@@ -57,10 +57,10 @@ class DistributionPicture(QStyledItemDelegate):
     ) -> None:
         """Draw the distribution described by the text in the adjacent cell."""
         text = str(index.siblingAtColumn(VALUES).data() or "")
-        widget: Any = option.widget  # type: ignore[attr-defined]
+        widget: Any = option.widget
         ink = Ink.of(widget.palette() if widget is not None else QPalette())
         on = index.siblingAtColumn(NAME).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked.value
-        rect = QRectF(option.rect).adjusted(4, 4, -4, -4)  # type: ignore[attr-defined]
+        rect = QRectF(option.rect).adjusted(4, 4, -4, -4)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_distribution(painter, rect, text, ink, 255 if on else 90)

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
-from app.document.session import Session, State
+from app.document.revision import State
+from app.document.session import Session
 from app.panels.studies.asked_page import StudySettingsPage
 from app.panels.studies.picture_view import PictureView
 from app.panels.studies.row_table import RowTable

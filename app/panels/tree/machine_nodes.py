@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import PurePath
 
 from app.document.chain_members import assembled, elements_of_chain
-from app.document.session import Ref
+from app.document.revision import Ref
 from core.later import dataclass
 from core.model import WORLD, Body, DHChain, Frame, Joint, Model, SubAssembly
 

@@ -28,7 +28,8 @@ from PySide6.QtWidgets import (
 
 from app.commands import element_edits
 from app.document.chain_members import assembly_of
-from app.document.session import Ref, Session, State
+from app.document.revision import Ref, State
+from app.document.session import Session
 from app.document.validation import Diagnosis
 from app.panels.tree.machine_nodes import Node
 from app.panels.tree.menus import fill_add_menu, offer_ground, row_menu
@@ -239,7 +240,7 @@ class ModelTree(QWidget):
             return
         self._updating = True
         if item is None or (ref is None and not self.view.hasFocus()):
-            self.view.setCurrentItem(None)  # type: ignore[arg-type]
+            self.view.setCurrentItem(None)
             self.view.clearSelection()
         else:
             self.view.setCurrentItem(item)

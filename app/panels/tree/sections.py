@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from app.document.chain_members import assembled
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.panels.tree.machine_nodes import Machine, Node, walk
 from app.preferences.element_icons import collection_icon, icon_of
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in

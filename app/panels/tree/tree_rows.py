@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.session import Ref
+from app.document.revision import Ref
 from app.panels.tree.machine_nodes import Node
 from app.plotting.dragged_channels import CHANNELS, dragged
 from app.widgets.plain_keys import PlainKeys

@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
 from app.background.worker import Worker
-from app.document.session import Ref, State
+from app.document.revision import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, compile_in_advance, examined
 from app.tools.draw.number_field import NumberField
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped

@@ -143,7 +143,7 @@ class NameCombo(Combo):
         self.setEditable(True)
         FieldKeys(self, self.edited)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.setCompleter(None)  # type: ignore[arg-type]
+        self.setCompleter(None)
 
     def edited(self) -> bool:
         """Return True if the text differs from the value."""

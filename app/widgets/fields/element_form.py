@@ -173,7 +173,7 @@ class ElementForm(QWidget):
         self.rare_section = section
         self.editors.update(form.editors)
         for editor in form.editors.values():
-            editor.section = section  # type: ignore[attr-defined]
+            editor.section = section
         self.grid.addWidget(section, self.grid.rowCount(), 0, 1, 2)
 
     def _add(self, field: Field, made: type[FieldEditor] | None = None) -> None:

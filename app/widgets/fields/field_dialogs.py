@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.session import Ref, Session
+from app.document.revision import Ref
+from app.document.session import Session
 from app.plain_text import as_title
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon

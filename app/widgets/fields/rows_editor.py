@@ -72,7 +72,10 @@ class RowsEditor(TableEditor):
     def _context_of(self, context: Context, row: int) -> Context:
         """Return the context for the form of one row, with paths of the first row."""
         form, own = f"{self.path}.0", f"{self.path}.{row}"
-        there = lambda path: own + path.removeprefix(form)  # noqa: E731
+
+        def there(path: str) -> str:
+            return own + path.removeprefix(form)
+
         promote, suggest = context.promote, context.suggest
         found = {
             form + path.removeprefix(own): each

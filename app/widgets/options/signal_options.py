@@ -62,7 +62,7 @@ class SignalsEditor(OptionEditor):
 
     def refresh(self) -> None:
         self._names = ()
-        self.line.setCompleter(None)  # type: ignore[arg-type]
+        self.line.setCompleter(None)
 
     def names(self) -> tuple[str, ...]:
         """Return the signal names of the current machine."""

@@ -375,7 +375,8 @@ class _Builder:
                 self.texts.append((where, item.value, item.line))
                 found.append(float(item.value) if isinstance(kind, ColorKind) else item.value)
             else:
-                found.append(self.number_text(kind, item, where))
+                text = self.number_text(kind, item, where)
+                found.append(_float_or_text(text) if isinstance(kind, ColorKind) else text)
         return tuple(found)
 
     def number_text(self, kind: Any, node: Node, where: str) -> str:
@@ -432,6 +433,14 @@ class _Builder:
 
 _is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
 """Match a text that is a number without a unit, the most frequent case."""
+
+
+def _float_or_text(text: str) -> float | str:
+    """Return the number that a text is, in any notation of Python; otherwise the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _field_names(kind: type[Element]) -> list[str]:

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import FlatCode
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.constraints.closed_forms.closed_forms import ClosedForms
 from core.mechanics.factor import Factors, factorise, solve

@@ -28,7 +28,7 @@ from core.model import Model
 from core.model.formula.text import text_of
 from core.simulation import Run, simulate
 from core.simulation.equations.joint_forces import mode_variables_of
-from core.simulation.setup import Values
+from core.simulation.run.settings import Values
 
 if TYPE_CHECKING:
     from core.simulation.equations.joint_forces import Torque
@@ -225,7 +225,7 @@ class Differentiated:
 def start_of_repetition(run: Run, y0: Array, p: Array) -> Start:
     """Return the initial state of a run for a repetition with other parameters: at rest if it began at rest, else the
     same numbers."""
-    from core.simulation.setup import start_state
+    from core.simulation.run.initial_state import start_state
 
     mech, time = run.mech, run.settings.start
     try:

@@ -22,11 +22,11 @@ from core.identification.sensitivities.steps import Steps
 from core.mechanism import Mechanism
 from core.simulation import METHODS, Run, Settings, simulate
 from core.simulation.equations import joint_forces
+from core.simulation.events.contact_columns import CLIPPED, STOP, columns_of_all_rows
+from core.simulation.machine_code.outcome import FINE, PAUSED
 from core.simulation.machine_code.records import place_of
-from core.simulation.run.mode_columns import CLIPPED, STOP, columns_of_all_rows
 from core.simulation.simulator import Job
-from core.simulation.stepping.outcome import FINE, PAUSED
-from core.simulation.stepping.step_loop import advance_adaptive
+from core.simulation.stepping import advance_adaptive
 
 Array = NDArray[np.float64]
 

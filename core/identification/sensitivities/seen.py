@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import FlatCode
+from core.codegen.flat_code import FlatCode
 from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
 from core.identification.sensitivities.explicit_rates import EvaluationPoints, SymbolicState

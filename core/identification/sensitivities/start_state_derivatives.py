@@ -24,7 +24,8 @@ from core.mechanism import Mechanism
 from core.model.formula.expression import names, parse
 from core.numerics.rank import null_space
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.simulation.setup import Values, start_state
+from core.simulation.run.initial_state import start_state
+from core.simulation.run.settings import Values
 
 Array = NDArray[np.float64]
 

@@ -151,11 +151,13 @@ class Coordinates:
         return np.array([x for joint in self.joints.values() for x in joint.info.neutral], dtype=float)
 
     def rest(self) -> Array:
-        """Return the rest position (nq,): the given one, otherwise neutral, clamped to the limits."""
+        """Return the rest position (nq,): the given one, otherwise neutral, clamped to the limits. Values that are not
+        finite, which `check` reports, count as not given."""
         q = self.neutral()
         for name, joint in self.joints.items():
             if joint.rest:
-                q[self.slice_q(name)] = [self.numbers.scalar(v, f"joint '{name}', rest") for v in joint.rest]
+                given = np.array([self.numbers.scalar(v, f"joint '{name}', rest") for v in joint.rest])
+                q[self.slice_q(name)] = np.where(np.isfinite(given), given, q[self.slice_q(name)])
         return self.clamp(q)
 
     def clamp(self, q: Array) -> Array:

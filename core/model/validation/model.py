@@ -393,7 +393,7 @@ class _Checks:
         """Report implausible reference positions."""
         for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
             rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
-            if abs(rest) > farthest:
+            if farthest < abs(rest) < math.inf:
                 yield _element_finding(
                     joint,
                     "warning",

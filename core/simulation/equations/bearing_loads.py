@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.simulation.equations.contact_rows import HELD, is_held, load_rows, push
 from core.simulation.equations.jacobian import multipliers
-from core.simulation.equations.mode_rows import HELD, is_held, load_rows, push
 from core.simulation.equations.system import AT_Q, evaluate, load_system, put, put_states_and_time, result
 from core.simulation.machine_code.language import native, scratch
 

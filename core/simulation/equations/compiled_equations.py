@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.constraints.bearing_friction import require_unique_bearing_loads
 from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
@@ -20,14 +21,15 @@ from core.programs.compiled import Compiled
 from core.programs.native_entry import Entry, entry_of
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
-from core.simulation.setup import Array
 
 if TYPE_CHECKING:
     from core.programs.function_builder import FunctionBuilder
+    from core.simulation.equations.contact_rows import ModeRows
     from core.simulation.equations.elimination_places import Elimination
-    from core.simulation.equations.mode_rows import ModeRows
     from core.simulation.equations.system import Function
     from core.simulation.machine_code.records import Record
+
+Array = NDArray[np.float64]
 
 NOTHING = nullcontext()
 OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing_loads")
@@ -210,9 +212,9 @@ class CompiledEquations:
         derivative, full, self.project, full_project = _entry_addresses(compiled, independent)
         rows_of_modes = self._mode_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
         if rows_of_modes is not None:
-            from core.simulation.equations import held_rows
+            from core.simulation.equations import contact_derivative
 
-            derivative, u = held_rows.modal_derivative.address, u.copy()
+            derivative, u = contact_derivative.modal_derivative.address, u.copy()
         self.mode_rows = rows_of_modes
         """Of joints; None: there are none."""
         elimination = elimination_places.NOTHING
@@ -277,7 +279,7 @@ class CompiledEquations:
     ) -> ModeRows | None:
         if not self.joint_modes.rows:
             return None
-        from core.simulation.equations.joint_mode_rows import mode_rows
+        from core.simulation.equations.joint_contact_rows import mode_rows
 
         places = {name: function.place for name, function in functions.items()}
         return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p, self._degree_in_time)
@@ -309,7 +311,7 @@ class CompiledEquations:
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
             return None if rows is not None or modes.rows else modes
-        from core.simulation.equations.joint_mode_rows import mode_rows
+        from core.simulation.equations.joint_contact_rows import mode_rows
 
         places = {name: function.place for name, function in self._functions.items()}
         other = mode_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, self._degree_in_time)
@@ -326,11 +328,11 @@ class CompiledEquations:
     @property
     def jacobian(self) -> int:
         """Return the address of the function for ∂f/∂y: analytic where available, otherwise by differences."""
-        from core.simulation.equations import entry_points, held_rows
+        from core.simulation.equations import contact_derivative, entry_points
 
         if not self.differentiable:
             return entry_points.differenced_jacobian.address
-        exact = entry_points.exact_jacobian if self.mode_rows is None else held_rows.modal_jacobian
+        exact = entry_points.exact_jacobian if self.mode_rows is None else contact_derivative.modal_jacobian
         return exact.address
 
     @property
@@ -343,7 +345,7 @@ class CompiledEquations:
         """Return notes for the user about contact states so far."""
         if self.mode_rows is None:
             return ()
-        from core.simulation.equations.joint_mode_rows import mode_notes
+        from core.simulation.equations.joint_contact_rows import mode_notes
 
         return mode_notes(self.joint_modes, self.mode_rows)
 

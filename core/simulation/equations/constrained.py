@@ -31,17 +31,17 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
-from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.row_products import factor_products, satisfy_rows_by_cholesky, weights_by_products
-from core.simulation.equations.sparse_masses import (
+from core.simulation.equations.elimination_places import (
     collect,
     factorise,
     gather,
+    load_sparse,
     solve,
     solve_transposed,
     spread,
     support,
 )
+from core.simulation.equations.row_products import factor_products, satisfy_rows_by_cholesky, weights_by_products
 from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, satisfy_sparse_rows, weights_of
 from core.simulation.equations.system import (
     ACCELERATION,
@@ -59,7 +59,7 @@ from core.simulation.equations.system import (
     tick,
 )
 from core.simulation.machine_code.language import address_of, inserted, merged, native, scratch, view
-from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE
+from core.simulation.machine_code.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4

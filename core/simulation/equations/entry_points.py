@@ -14,7 +14,7 @@ from core.simulation.equations.system import load_system, rates
 from core.simulation.equations.unconstrained import by_mass_matrix, by_recursion
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch, view, view_rows
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 
 @merged

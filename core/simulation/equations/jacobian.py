@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.equations.constrained import factor_mass, meet, vector, weights
-from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.sparse_masses import collect, solve, solve_transposed, spread
+from core.simulation.equations.elimination_places import collect, load_sparse, solve, solve_transposed, spread
 from core.simulation.equations.system import (
     ACCELERATION,
     AT_Q,

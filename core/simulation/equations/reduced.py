@@ -17,9 +17,8 @@ import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
 from core.simulation.equations.constrained import project_free
-from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.sparse_masses import factorise, gather, solve_transposed
-from core.simulation.equations.sparse_masses import solve as solve_factored
+from core.simulation.equations.elimination_places import factorise, gather, load_sparse, solve_transposed
+from core.simulation.equations.elimination_places import solve as solve_factored
 from core.simulation.equations.system import (
     AT_Q,
     evaluate,
@@ -33,7 +32,7 @@ from core.simulation.equations.system import (
 )
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
 from core.simulation.machine_code.language import native, scratch
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
 """Analytic loop closure is used where the worst transmission sine is above REGULAR_SINE, or above SINGULAR_SINE while

@@ -2,8 +2,8 @@
 
 The quicker of two ways to hold rows (the other: `core.simulation.equations.sparse_rows`). It takes for granted that no
 row depends on others: S must be positive definite, and has the square of the condition of Y. S is summed up unknown by
-unknown, over the rows that reach it, and factored as the masses are (`core.simulation.equations.sparse_masses`), in an
-order in which little fills. With Y w = b wanted, the least change of w is Yᵀ S⁻¹ (b − Y w).
+unknown, over the rows that reach it, and factored as the masses are (`core.simulation.equations.elimination_places`),
+in an order in which little fills. With Y w = b wanted, the least change of w is Yᵀ S⁻¹ (b − Y w).
 """
 
 from __future__ import annotations
@@ -14,8 +14,14 @@ import numpy as np
 
 from core.numerics.elimination import Pattern, order_with_less_fill
 from core.numerics.tolerances import INDEPENDENT_ROW, NEGLIGIBLE_PIVOT
-from core.simulation.equations.elimination_places import elimination_of, factors_of, load_sparse
-from core.simulation.equations.sparse_masses import factorise, solve, solve_transposed
+from core.simulation.equations.elimination_places import (
+    elimination_of,
+    factorise,
+    factors_of,
+    load_sparse,
+    solve,
+    solve_transposed,
+)
 from core.simulation.machine_code.language import loader, native
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 

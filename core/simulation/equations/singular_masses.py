@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.crba import momenta, products, with_armature
@@ -14,7 +15,8 @@ from core.mechanics.kinematics import coordinates
 from core.numerics.spatial.scalar import Scalar
 from core.programs.compiled import Compiled
 from core.programs.machine_symbols import MachineSymbols
-from core.simulation.setup import Array
+
+Array = NDArray[np.float64]
 
 FEW = 200
 """Number of speeds up to which the space for a singular mass matrix is cheap enough to be always provided."""

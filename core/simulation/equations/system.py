@@ -167,7 +167,7 @@ class System(Functions):
     dependent: int = 0
     """1 if rows were found dependent at the last Cholesky factorisation."""
     mode_rows: Fixed = 0
-    """Address of the contact rows of joints (`core.simulation.equations.mode_rows`); 0: there are none."""
+    """Address of the contact rows of joints (`core.simulation.equations.contact_rows`); 0: there are none."""
 
 
 load_system = loader(System)
@@ -293,3 +293,10 @@ def normalise(place: int, q: Any) -> None:
         if square > 0.0:
             for i in range(first, first + 4):
                 q[i] /= np.sqrt(square)
+
+
+@merged
+def copy(source: Any, target: Any) -> None:
+    """Copy source (n,) to target."""
+    for j in range(len(target)):
+        target[j] = source[j]

@@ -25,6 +25,8 @@ FOLDER = Path(__file__).with_name("intermediate_code")
 """Folder with the bitcode in a checkout and in an installed package."""
 _CACHED = "integrators"
 """Folder in the user's cache, used if the first one is not writable."""
+FINAL, QUICK = ".bc", ".quick"
+"""Endings of files with optimised bitcode, and with bitcode compiled quickly, which serves until the former is made."""
 _HASH = 32
 _ROOM = __package__.rpartition(".")[0]
 _CORE = _ROOM.rpartition(".")[0]
@@ -103,20 +105,20 @@ def writable_place() -> Path:
 
 
 def stored(name: str) -> Code:
-    """Return the stored bitcode of an entry point, even if outdated. Raises Unfit with the reason from the first
+    """Return the stored bitcode of an entry point, even if outdated. Raises UnusableCode with the reason from the first
     folder."""
     reason: UnusableCode | None = None
     for place in places():
         try:
-            return _read_stored(place, name)
+            return _read_stored(place / f"{name}{FINAL}")
         except UnusableCode as error:
             reason = reason or error
     raise reason or UnusableCode("is missing")
 
 
-def _read_stored(place: Path, name: str) -> Code:
+def _read_stored(path: Path) -> Code:
     try:
-        data = (place / f"{name}.bc").read_bytes()
+        data = path.read_bytes()
     except OSError:
         raise UnusableCode("is missing") from None
     head, body = data[:_HASH], data[_HASH:]
@@ -133,12 +135,12 @@ def _read_stored(place: Path, name: str) -> Code:
     return code
 
 
-def read(name: str) -> Code:
-    """Return the stored bitcode of an entry point if it is up to date. Raises Unfit otherwise."""
+def read(name: str, ending: str = FINAL) -> Code:
+    """Return the stored bitcode of an entry point if it is up to date. Raises UnusableCode otherwise."""
     reason: UnusableCode | None = None
     for place in places():
         try:
-            code = _read_stored(place, name)
+            code = _read_stored(place / f"{name}{ending}")
             if is_current_code(name, code):
                 return code
             raise UnusableCode("was compiled from other sources")
@@ -152,8 +154,8 @@ def is_current_code(name: str, code: Code) -> bool:
     return code.sources == (sources_of(name.rpartition(".")[0]) or code.sources)
 
 
-def write(name: str, code: Code) -> None:
-    """Store bitcode in an atomic write. Raises OSError."""
+def write(name: str, code: Code, ending: str = FINAL) -> None:
+    """Store bitcode in an atomic write; optimised bitcode replaces that compiled quickly. Raises OSError."""
     facts = code._asdict()
     body = facts.pop("bitcode")
     body = json.dumps(facts, sort_keys=True).encode() + b"\n" + body
@@ -162,7 +164,9 @@ def write(name: str, code: Code) -> None:
     with os.fdopen(handle, "wb") as file:
         file.write(hashlib.sha256(body).digest() + body)
     os.chmod(temporary, 0o644)
-    os.replace(temporary, place / f"{name}.bc")
+    os.replace(temporary, place / f"{name}{ending}")
+    if ending == FINAL:
+        (place / f"{name}{QUICK}").unlink(missing_ok=True)
 
 
 def unfit(names: Sequence[str]) -> dict[str, str]:
@@ -183,17 +187,28 @@ def unfit(names: Sequence[str]) -> dict[str, str]:
 def sources_of(module: str) -> str:
     """Return a hash of a module of `core.simulation`, of the modules that it imports, and of the compiler; empty in an
     installation without sources. The hash is the same before and after installation."""
+    texts = _source_files(module)
+    return hashlib.sha256(b"\0".join(map(_normalised_source, texts))).hexdigest() if texts else ""
+
+
+def changed_since(module: str, time: float) -> bool:
+    """Return True if a source file that determines the entry points of a module was written after a time (s)."""
+    return any(path.stat().st_mtime >= time for path in _source_files(module))
+
+
+def _source_files(module: str) -> list[Path]:
+    """Return the files of a module of `core.simulation`, of what it imports, and of the compiler, sorted."""
     texts: set[Path] = set()
     ahead = [*_module_files(f".simulation.{module}", ())]
     if not ahead:
-        return ""
+        return []
     ahead += [Path(__file__).with_name(f"{each}.py") for each in _COMPILER]
     while ahead:
         path = ahead.pop()
         if path not in texts:
             texts.add(path)
             ahead += _imported_files(path)
-    return hashlib.sha256(b"\0".join(_normalised_source(path) for path in sorted(texts))).hexdigest()
+    return sorted(texts)
 
 
 @cache

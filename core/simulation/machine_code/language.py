@@ -9,6 +9,7 @@ then, which would take longer than the equations of motion of an arm. Indices ar
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
@@ -18,6 +19,8 @@ from core.simulation.machine_code.records import AnyRecord, Array, array_at
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Mark = Literal["native", "merged", "inserted"]
+BEGAN = time.time()
+"""s: time before any function in this language was imported; texts written since may not be those imported."""
 marks: dict[Callable[..., Any], Mark] = {}
 loaders: dict[Callable[[int], Any], type[Any]] = {}
 """Functions known to the compiler; those made by `loader` with the record type that they load."""

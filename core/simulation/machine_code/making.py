@@ -3,7 +3,8 @@
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
 is ready. With `--alone` it begins no further processes. With `--idle` it works in one process at low priority, for as
-long as its input stays open, and then makes the object code of all entries for this computer.
+long as its input stays open, and also makes the object code of all entries for this computer; entries named in its
+input come first.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ OBJECT = "object code of "
 """Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
 """Smallest number of entry points for which a further process pays off."""
-FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
+FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.")
 """Name prefixes of the entry points that most first runs need."""
 _ROOM = __package__.rpartition(".")[0]
 
@@ -135,26 +136,35 @@ def _print_output(child: Child) -> None:
         print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
-def _lower_priority() -> None:
-    """Lower the priority of this process, and exit when its parent does."""
+def _lower_priority(asked: list[str]) -> None:
+    """Lower the priority of this process, append names from its input to `asked`, and exit when its parent does."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
 
-    def exit_with_parent() -> None:
-        while os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it, and abort
-            pass
+    def follow_parent() -> None:
+        rest = b""
+        while heard := os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it
+            *lines, rest = (rest + heard).split(b"\n")
+            asked.extend(line.decode() for line in lines)
         os._exit(0)
 
-    threading.Thread(target=exit_with_parent, daemon=True).start()
+    threading.Thread(target=follow_parent, daemon=True).start()
 
 
-def _make_at_low_priority(names: Sequence[str]) -> None:
+def _make_at_low_priority(names: Sequence[str], asked: list[str]) -> None:
+    """Compile entry points to bitcode and all that lack it to object code, those asked for meanwhile first."""
     from core.codegen.object_code import object_code
 
-    _make_in_process(names)
-    for name in without_object_code(in_order(entries())):
-        object_code(stored(name).bitcode)
-        print(f"{OBJECT}{name}", flush=True)
+    objects = without_object_code(in_order(entries()))
+    waiting = [*names, *(name for name in objects if name not in names)]
+    while waiting:
+        name = next((each for each in list(asked) if each in waiting), waiting[0])
+        waiting.remove(name)
+        if name in names:
+            _make_in_process([name])
+        if name in objects:
+            object_code(stored(name).bitcode)
+            print(f"{OBJECT}{name}", flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -165,8 +175,9 @@ def main(arguments: Sequence[str]) -> int:
     names = in_order(given if given or ALONE in arguments else outdated())
     try:
         if IDLE in arguments:
-            _lower_priority()
-            _make_at_low_priority(names)
+            asked: list[str] = []
+            _lower_priority(asked)
+            _make_at_low_priority(names, asked)
         elif ALONE in arguments:
             _make_in_process(names)
         else:

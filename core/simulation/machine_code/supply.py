@@ -1,7 +1,8 @@
 """Provides the machine code of entry points on demand, compiling what is missing.
 
-An installed package brings intermediate code with it. In a checkout it is made by processes of their own: one makes the
-entry that is waited for; another, at low priority, all others meanwhile, or from the start of the window on.
+An installed package brings intermediate code with it. In a checkout an entry that is waited for is compiled quickly, in
+this process. A process of low priority, started then or with the window, makes the optimised code of all entries, those
+asked for first; it replaces the other once it is there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ import llvmlite.binding as llvm
 from core.apart.starting import Child, environment, finished, python
 from core.errors import SimulationError
 from core.simulation.machine_code import making
-from core.simulation.machine_code.intermediate import Code, UnusableCode, clear_source_hashes, read, writable_place
+from core.simulation.machine_code.intermediate import (
+    QUICK,
+    Code,
+    UnusableCode,
+    changed_since,
+    clear_source_hashes,
+    read,
+    sources_of,
+    writable_place,
+    write,
+)
+from core.simulation.machine_code.language import BEGAN
 
 if TYPE_CHECKING:
     from core.codegen.object_code import Library
@@ -65,52 +77,67 @@ def loaded(name: str) -> Loaded:
 
     Raises SimulationError with the remedy if it cannot be made.
     """
-    code = _current_code(name)
-    try:
-        return _loaded(code)
-    except RuntimeError:  # LLVM cannot read it
-        return _loaded(_compiled_in_process(name))
+    from core.codegen import object_code
 
-
-def _loaded(code: Code) -> Loaded:
-    from core.codegen.object_code import FULL, QUICK, Library, kept, plain
-
-    final = kept(code.bitcode)
-    library = Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code, FULL if final else QUICK)
-    if not (final or plain()):
+    code, is_optimised = _current_code(name)
+    is_kept = is_optimised and object_code.kept(code.bitcode)
+    is_final = is_kept or (is_optimised and object_code.plain())
+    if not is_final:
         AHEAD.start()
-    return Loaded(library, final or plain())
+        AHEAD.prefer(name)
+    level = object_code.FULL if is_kept else object_code.QUICK
+    try:
+        return Loaded(_library(code, level), is_final)
+    except RuntimeError:  # LLVM cannot read it
+        return Loaded(_library(_compiled_in_process(name), level), is_final)
+
+
+def _library(code: Code, level: int) -> Library:
+    from core.codegen.object_code import Library
+
+    return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code, level)
 
 
 def _report_object_code() -> None:
     _report_once("Compiling the integrators for this computer (once) …")
 
 
-def _current_code(name: str) -> Code:
-    """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated."""
+def _current_code(name: str) -> tuple[Code, bool]:
+    """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated; False: it was compiled
+    quickly."""
     try:
-        return read(name)
+        return read(name), True
     except UnusableCode as reason:
         _report_once(f"Compiling the integrators, whose stored code {reason}: takes a few seconds …")
-    clear_source_hashes()
     try:
         writable_place()
     except OSError:  # nothing can be kept
-        return _compiled_in_process(name)
-    AHEAD.start()
+        return _compiled_in_process(name), True
     if getattr(sys, "frozen", False):
         making.make(name)
-    else:
+    elif changed_since(name.rpartition(".")[0], BEGAN):  # the texts are not those of this process
         make(name)
+    else:
+        return _quick_code(name), False
     try:
-        return read(name)
+        return read(name), True
     except UnusableCode as reason:
         raise SimulationError(
             f"The machine code of '{name}' {reason}, although it was just compiled.", where=WHERE
         ) from None
 
 
-def _compiled_in_process(name: str) -> Code:
+def _quick_code(name: str) -> Code:
+    """Return up-to-date bitcode of an entry point compiled quickly, stored or made now."""
+    with contextlib.suppress(UnusableCode):
+        return read(name, QUICK)
+    code = _compiled_in_process(name, quickly=True)
+    with contextlib.suppress(OSError):
+        write(name, code, QUICK)
+    return code
+
+
+def _compiled_in_process(name: str, quickly: bool = False) -> Code:
     """Compile an entry point in this process without storing its bitcode."""
     from core.simulation.machine_code.compiler import compiled
     from core.simulation.machine_code.translation import LanguageError
@@ -118,10 +145,10 @@ def _compiled_in_process(name: str) -> Code:
     module, _, function = name.rpartition(".")
     room = __package__.rpartition(".")[0]
     try:
-        bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function))
+        bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function), quickly)
     except (LanguageError, OSError) as error:
         raise _compilation_error(name, str(error)) from error
-    return Code(bitcode, needed, "", "", list(llvm.llvm_version_info), "")
+    return Code(bitcode, needed, sources_of(module), "", list(llvm.llvm_version_info), "")
 
 
 def _compilation_error(name: str, reason: str) -> SimulationError:
@@ -170,6 +197,13 @@ class MakingAhead:
     def has_made(self, name: str) -> bool:
         """Return True if it has compiled the object code of an entry point."""
         return making.OBJECT + name in self._lines
+
+    def prefer(self, name: str) -> None:
+        """Let it compile an entry point before others that were not asked for."""
+        if self._process is not None and self._process.process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):  # it has ended
+                self._process.process.stdin.write(f"{name}\n".encode())
+                self._process.process.stdin.flush()
 
     def start(self, changed: Callable[[], object] = int) -> None:
         """Start the process, unless it was started before or there is nothing to compile.

@@ -38,7 +38,7 @@ from core.simulation.measures.reductions import (
     with_reductions_replaced,
 )
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
-from core.simulation.setup import Settings
+from core.simulation.run.settings import Settings
 
 Array = NDArray[np.float64]
 

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.simulation.equations.system import copy
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import loader, native, scratch, view
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.machine_code.records import Floats
 from core.simulation.methods.method import Method
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
-from core.simulation.stepping.step_state import (
+from core.simulation.methods.step_state import (
     StepState,
-    copy,
     derivative,
     first_step,
     note_failure,

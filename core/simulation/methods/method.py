@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core.later import dataclass
 
 if TYPE_CHECKING:
-    from core.simulation.stepping.step_state import StepState
+    from core.simulation.methods.step_state import StepState
 
 
 @dataclass(frozen=True, kw_only=True)

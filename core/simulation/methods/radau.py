@@ -6,7 +6,7 @@ The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y +
 1. `prepare_factors`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in
    the middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method
    falls into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
-   (`core.simulation.methods.stage_systems`).
+   (`core.simulation.methods.radau_stages`).
 2. `guess_stages`: the stages on the collocation polynomial of the step before, continued.
 3. `iterate_stages`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the
    ratio of two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would
@@ -26,15 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.simulation.equations.system import copy
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, view
-from core.simulation.methods import radau_tables
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
+from core.simulation.methods import radau_stages
 from core.simulation.methods.method import STIFF, Method
-from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
-from core.simulation.methods.stage_systems import RadauState, factorise, load_radau, solve
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
-from core.simulation.stepping.step_state import (
-    copy,
+from core.simulation.methods.radau_stages import BLOCK, MOST_STAGES, RadauState, factorise, load_radau, solve
+from core.simulation.methods.step_state import (
     derivative,
     first_step,
     note_failure,
@@ -499,8 +498,8 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
     """Return the constructor of the method's initial state for a run with n states. The Jacobian is exact if the
     machine's functions can be differentiated, otherwise by finite differences."""
-    exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_tables.STAGES[0]
-    A, rows, P = radau_tables.tables()
+    exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_stages.STAGES[0]
+    A, rows, P = radau_stages.tables()
     return partial(
         RadauState,
         step_of=step_entry.address,

@@ -21,17 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.simulation.equations.system import copy
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import merged, native, scratch, view
+from core.simulation.machine_code.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.methods.method import AUTOMATIC, Method
-from core.simulation.methods.tableaux import tableau
-from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
-from core.simulation.stepping.step_state import (
+from core.simulation.methods.step_state import (
     OTHER_EVIDENCE,
     STIFF_EVIDENCE,
     TOLD,
     StepState,
-    copy,
     derivative,
     first_step,
     load_state,
@@ -41,6 +40,7 @@ from core.simulation.stepping.step_state import (
     scaled_norm,
     too_small,
 )
+from core.simulation.methods.tableaux import tableau
 
 if TYPE_CHECKING:
     from core.simulation.equations.compiled_equations import CompiledEquations

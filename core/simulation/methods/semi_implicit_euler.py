@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.simulation.equations.system import copy
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, scratch
 from core.simulation.methods.method import Method
-from core.simulation.stepping.step_state import StepState, copy, load_state
+from core.simulation.methods.step_state import StepState, load_state
 
 if TYPE_CHECKING:
     from core.simulation.equations.compiled_equations import CompiledEquations

@@ -19,12 +19,12 @@ from core.model import JOINT_KINDS
 from core.model.dimensions import common_dimension, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
-from core.simulation.run import energy_ledger, mode_columns
+from core.simulation.events import contact_columns
+from core.simulation.run import energy_ledger
+from core.simulation.run.contact_channels import ModeChannels
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
-from core.simulation.run.growing_rows import BLOCK, blocks, gathered
-from core.simulation.run.long_channels import in_blocks
-from core.simulation.run.mode_channels import ModeChannels
+from core.simulation.run.growing_rows import BLOCK, blocks, gathered, in_blocks
 
 Array = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ class Channels:
     (n, 3), all in world axes; energy.…, J, with the accounts of `core.simulation.run.energy_ledger`;
     momentum.…, N·s and N·m·s about the world's origin;
     constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
-    `core.simulation.run.element_channels` and `core.simulation.run.mode_channels`, of which some are words. A suffix
+    `core.simulation.run.element_channels` and `core.simulation.run.contact_channels`, of which some are words. A suffix
     takes one column: tool.position.x, elbow.reaction.fz; or a magnitude: tool.velocity.magnitude, elbow.reaction.force
     """
 
@@ -348,7 +348,7 @@ class Channels:
         if not self.modes.rows:
             return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **states), part))
         kinetic, potential = np.moveaxis(self.mech.compiled.call("energy", q, v, p=self.p, **states), -1, 0)
-        stored = self.modes.total(mode_columns.STORED)
+        stored = self.modes.total(contact_columns.STORED)
         return np.asarray({"kinetic": kinetic, "potential": potential + stored}.get(part, kinetic + potential + stored))
 
     def _of_joint(self, joint: str, what: str) -> Array:

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.numerics.tolerances import OPEN_GAP
-from core.simulation.setup import Array
+from core.simulation.run.settings import Array
 
 if TYPE_CHECKING:
     from core.simulation.run.run import Run
+
 
 Places = NDArray[np.intp]
 """Indices of samples."""

@@ -13,7 +13,7 @@ from core.errors import AssemblyError, FileError, near_misses
 from core.mechanics.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
-from core.simulation.setup import Array, Settings
+from core.simulation.run.settings import Array, Settings
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from core.constraints.force_ranges import joint_forces
 from core.mechanism import Mechanism
 from core.numerics.rank import inverse
-from core.simulation import setup
+from core.simulation.events.contact_columns import BOUNCES, CLIPPED, MODE, RESTS, STOP, columns_of_all_rows
 from core.simulation.run.interpolation import between
-from core.simulation.run.mode_columns import BOUNCES, CLIPPED, MODE, RESTS, STOP, columns_of_all_rows
 from core.simulation.run.run import Run, Statistics
-from core.simulation.setup import Array
+from core.simulation.run.settings import Array, checked_settings
 
 
 def resampled(run: Run, times: ArrayLike) -> Run:
@@ -48,7 +47,7 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
     Its channels are those of the pose: reactions under gravity, energies, places.
     """
     place, still = np.asarray(q, dtype=float)[None, :], np.zeros((1, mech.nv))
-    chosen = setup.settings(
+    chosen = checked_settings(
         mech,
         duration=1.0,
         method="rk4",

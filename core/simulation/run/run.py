@@ -18,8 +18,8 @@ from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.simulation.run.channels import Channels
-from core.simulation.run.mode_channels import Event
-from core.simulation.setup import Array, Settings
+from core.simulation.run.contact_channels import Event
+from core.simulation.run.settings import Array, Settings
 
 CANCELLED = "cancelled"
 """Value of `Statistics.ended` for a run stopped by the user or caller."""
@@ -62,7 +62,7 @@ class Run:
     """Samples of a motion; channels are computed from them on demand.
 
     time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest); modes (n, m) what
-    joints with friction, stops and limits did (`core.simulation.run.mode_columns`; empty: there are none). At an
+    joints with friction, stops and limits did (`core.simulation.events.contact_columns`; empty: there are none). At an
     instant at which a mode changes there are two samples of the same time, before and after.
     `run["elbow.q"]`, `run["tool.position"]`, `run["energy.total"]`, or a formula of channels, "elbow.tau*elbow.v".
     A joint of one coordinate gives a 1-D array, others have the sample first.
@@ -125,7 +125,7 @@ class Run:
     def events(self) -> tuple[Event, ...]:
         """Return changes of contact states in joints with friction, stops or limits, in order of time: (time, joint,
         what)."""
-        from core.simulation.run.mode_channels import events_of
+        from core.simulation.run.contact_channels import events_of
 
         return events_of(self.computed_channels.modes)
 

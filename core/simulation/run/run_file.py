@@ -4,6 +4,8 @@ limits, the model as text, settings, statistics, and requested channels under `c
 While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at any time, also
 after the program was killed: its data then lies in many small pieces. Once a long run is over each lies in one, which
 is mapped when the file is opened, instead of read.
+Numbers that are read are checked: stored in the file itself, no larger than the file can hold, and consistent with the
+machine. Runs are also written as tables of numbers, CSV and SIMNON, piece by piece.
 """
 
 from __future__ import annotations
@@ -11,30 +13,134 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import FileError
 from core.files import dumps
 from core.files.formats import reloaded_model
 from core.files.hdf5_file import SIGNATURE, opened, stored
-from core.files.regular_file import RUN, beginning_of, status_of
+from core.files.regular_file import MODEL, RUN, beginning_of, status_of
 from core.files.sealed_file import seal
 from core.files.source import write_whole
 from core.mechanism import Mechanism
-from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
-from core.simulation.run.run_tables import SUFFIXES as TABLES
-from core.simulation.run.run_tables import write_table
-from core.simulation.run.stored_numbers import check, model_text, numbers
-from core.simulation.setup import Settings
+from core.simulation.methods import METHODS
+from core.simulation.methods.method import RECORDED
+from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, Array, blocks, gathered, mapped_from
+from core.simulation.run.settings import Settings
 
 if TYPE_CHECKING:
+    from core.mechanism import Mechanism
     from core.simulation.run.run import Run
+    from core.simulation.run.settings import Settings
+
+
+CSV = ".csv"
+TABLE_SUFFIXES = (CSV, ".sim", ".t")
+"""File suffixes of tables."""
+
+
+def write_table(
+    stream: BinaryIO, run: Run, suffix: str, channels: Sequence[str], progress: Callable[[float], object]
+) -> None:
+    """Write time and channels into an open file; the suffix selects the format."""
+    rows = 0
+    for text in (csv if suffix == CSV else _simnon_lines)(run, channels):
+        stream.write(text.encode())
+        progress(min(rows / len(run), 1.0))
+        rows += BLOCK
+
+
+def csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
+    """Yield time and channels as CSV text in SI units, with a header line, piece by piece."""
+    columns = [("time", run.time), *run.table(channels)]
+    yield ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns) + "\n"
+    yield from _text_rows([values for _, values in columns], ",")
+
+
+def _simnon_lines(run: Run, channels: Sequence[str]) -> Iterator[str]:
+    columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
+    words = [name for name, values in columns if values.dtype.kind == "U"]
+    if words:
+        raise FileError(
+            "A SIMNON file can hold only numbers, but this channel consists of words.",
+            where=f"channel '{words[0]}'",
+            remedy="Save it as .csv, or leave the channel out.",
+        )
+    names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
+    yield '" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
+    yield from _text_rows([values for _, values in columns], " ")
+
+
+def _text_rows(columns: Sequence[Array], separator: str) -> Iterator[str]:
+    """Yield lines of numbers, with digits enough for exact reading, and of words."""
+    for first in range(0, len(columns[0]), BLOCK):
+        lists = (values[first : first + BLOCK].tolist() for values in columns)
+        yield "\n".join(separator.join(map(_as_text, row)) for row in zip(*lists, strict=True)) + "\n"
+
+
+def _as_text(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:
+    """Return the first rows of a dataset; large ones are memory-mapped instead of read. Raises ValueError if it holds
+    no numbers."""
+    data = stored(file, name, size)
+    if data.dtype.kind not in "fi":
+        raise ValueError(f"'{name}' contains no numbers")
+    shape = (count, *data.shape[1:])
+    if 8 * math.prod(shape) <= IN_MEMORY:
+        return np.array(data[:count], dtype=float)
+    offset = data.id.get_offset()  # of what lies there in one piece
+    if offset is not None and data.dtype == np.dtype("<f8"):
+        return mapped_from(path, offset, shape)
+    return gathered(np.array(data[first : min(first + BLOCK, count)], dtype=float) for first in range(0, count, BLOCK))
+
+
+def model_text(file: Any, size: int) -> str:
+    """Return the stored model. Raises ValueError if it is not a text of reasonable size."""
+    data = stored(file, "model", size)
+    found = data[()] if data.shape == () else None
+    if not isinstance(found, bytes) or len(found) > MODEL.most:
+        raise ValueError("'model' is not a valid text")
+    return found.decode()
+
+
+def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.float64]]) -> None:
+    """Raise ValueError if samples or settings do not match the machine."""
+    widths = {"q": mech.nq, "v": mech.nv, "a": mech.nv, "tau": mech.nv}
+    for name, width in widths.items():
+        if arrays[name].shape[1:] != (width,):
+            raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, but the machine needs {width}")
+    time = arrays["time"]
+    if time.ndim != 1 or not len(time) or not _are_increasing(time):
+        raise ValueError("its times are not increasing")
+    if settings.method not in METHODS and settings.method != RECORDED.id:
+        raise ValueError(f"its method '{str(settings.method)[:40]}' is unknown")
+    given = settings.parameters
+    if not isinstance(given, dict) or not all(_is_number(given.get(name)) for name in mech.p_names):
+        raise ValueError("its parameters do not match the machine")
+    if not all(map(_is_number, (settings.duration, settings.rtol, settings.atol, settings.output, settings.start))):
+        raise ValueError("its settings are not numbers")
+
+
+def _are_increasing(times: NDArray[np.float64]) -> bool:
+    """Return True if times are finite and do not decrease."""
+    parts = (times[max(first - 1, 0) : first + BLOCK] for first in range(0, len(times), BLOCK))
+    return all(np.isfinite(part).all() and bool(np.all(np.diff(part) >= 0.0)) for part in parts)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
 
 FORMAT = "kinetostat run"
 VERSION = 1
@@ -246,7 +352,7 @@ def holds_hdf5(path: str) -> bool:
 
 def check_writable(path: str) -> None:
     """Check before the simulation that a run can be saved at this path. Raises FileError."""
-    if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
+    if Path(path).suffix.lower() not in (*WHOLE, *TABLE_SUFFIXES):
         raise FileError(
             "The file suffix is not a known format of runs.",
             file=path,

@@ -7,7 +7,7 @@ from app.document.session import Session
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import AssemblyError
 from core.simulation.live import Live
-from core.simulation.setup import start_state
+from core.simulation.run.initial_state import start_state
 from tests.mechanism.test_poses_by_name import LOOPED, closed_poses, machine
 
 

@@ -364,3 +364,11 @@ def test_what_is_no_position_is_told_there(written):
     text = "kinetostat: 1\nname: P\nbodies: {a: {mass: 1}}\njoints:\n  j: {parent: world, child: a, rest: %s}\n"
     with pytest.raises(FileError, match="joint 'j'"):
         loads(text % written, "kst")
+
+
+@pytest.mark.parametrize("written", ["1.8e-220", ".5", "0.001e-300", "+1.E0"])
+def test_numbers_of_colours_are_read_as_written(written):
+    text = f"kinetostat: 1\nname: M\nmaterials:\n  m: {{color: [{written}, 0, 0]}}\n"
+    model = loads(text, "kst")
+    assert model.materials[0].color[0] == float(written)
+    assert loads(dumps(model), "kst") == model

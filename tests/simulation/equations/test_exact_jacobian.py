@@ -8,9 +8,11 @@ import pytest
 from benchmarks import problems
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Inertia, Joint, Model, Pose
-from core.simulation import setup, simulate, simulator
-from core.simulation.begun_run import begun
+from core.simulation import simulate, simulator
 from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.run.begun_run import begun
+from core.simulation.run.initial_state import start_state
+from core.simulation.run.settings import checked_settings
 from tests.simulation.methods.test_integrators import arm
 from tests.simulation.published import published_machines as machines
 
@@ -24,9 +26,9 @@ class Equations:
     def __init__(self, model, torque=None, q0=None, v0=None, t=0.3, closed_forms=True):
         self.mech, self.t = Mechanism(model), t
         p = self.mech.parameter_values()
-        self.y = setup.start_state(self.mech, q0, v0, p, t)
+        self.y = start_state(self.mech, q0, v0, p, t)
         self.equations = CompiledEquations(self.mech, torque, p, self.y, closed_forms, slopes=True)
-        chosen = setup.settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
+        chosen = checked_settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
         self.begun = begun(self.equations, chosen, self.y)
         self.system = self.equations.system
 

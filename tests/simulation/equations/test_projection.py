@@ -11,7 +11,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.constrained import BRANCH_JUMP_ERROR
-from core.simulation.stepping.outcome import Outcome
+from core.simulation.machine_code.outcome import Outcome
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
 TIME = 0.4

@@ -43,13 +43,6 @@ def kept(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.fixture
-def made_here(kept, monkeypatch):
-    """Entries are made in this process, which knows of the changed folder."""
-    monkeypatch.setattr(supply, "make", lambda *names: [making.make(name) for name in names])
-    return kept
-
-
 def corrupt(path, share):
     """Remove a file, cut it off, or change its first byte."""
     data = path.read_bytes()
@@ -59,27 +52,51 @@ def corrupt(path, share):
 
 
 @pytest.mark.parametrize(("share", "why"), [(None, "missing"), (0.0, "damaged"), (0.5, "damaged"), (1.0, "damaged")])
-def test_code_that_is_missing_or_damaged_is_made_again(made_here, share, why):
+def test_code_that_is_missing_or_damaged_is_made_again(kept, share, why):
     before = read(SMALL)
-    corrupt(made_here / f"{SMALL}.bc", share)
+    corrupt(kept / f"{SMALL}.bc", share)
     assert unfit([SMALL, OTHER]) == {SMALL: f"is {why}"}
     said = []
     with telling(said.append):
         assert loaded(SMALL).library.address("entry")
     assert said[0] == f"Compiling the integrators, whose stored code is {why}: takes a few seconds …"
+    making.make(SMALL)
     assert read(SMALL) == before
 
 
-def test_code_that_llvm_cannot_read_is_made_again_for_this_run(made_here):
+def test_code_compiled_quickly_is_kept_and_serves_until_optimised_code_is_made(kept, monkeypatch):
+    (kept / f"{SMALL}.bc").unlink()
+    assert not loaded(SMALL).is_final
+    assert (kept / f"{SMALL}.quick").is_file()
+    monkeypatch.setattr("core.simulation.machine_code.compiler.compiled", None)
+    assert not loaded(SMALL).is_final
+    monkeypatch.undo()
+    monkeypatch.setattr(intermediate, "FOLDER", kept)
+    making.make(SMALL)
+    assert [path.name for path in kept.glob(f"{SMALL}.*")] == [f"{SMALL}.bc"]
+    assert loaded(SMALL).is_final
+
+
+def test_where_texts_changed_since_they_were_imported_another_process_compiles_them(kept, monkeypatch):
+    (kept / f"{SMALL}.bc").unlink()
+    called = []
+    monkeypatch.setattr(supply, "BEGAN", 0.0)
+    monkeypatch.setattr(supply, "make", lambda *names: called.extend(names) or making.make(*names))
+    assert loaded(SMALL).is_final
+    assert called == [SMALL]
+    assert not unfit([SMALL])
+
+
+def test_code_that_llvm_cannot_read_is_made_again_for_this_run(kept):
     write(SMALL, read(SMALL)._replace(bitcode=b"BC\xc0\xdeof another age"))
     assert loaded(SMALL).library.address("entry")
 
 
-def test_code_of_a_later_llvm_is_made_again(made_here):
+def test_code_of_a_later_llvm_is_made_again(kept):
     write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
     with pytest.raises(UnusableCode, match=r"written by LLVM 99\.1\.0, but LLVM "):
         read(SMALL)
-    loaded(SMALL)
+    making.make(SMALL)
     assert not unfit([SMALL])
 
 
@@ -89,7 +106,7 @@ def test_facts_of_another_version_are_no_code(kept):
     assert unfit([SMALL]) == {SMALL: "was written by another version of Kinetostat"}
 
 
-def test_a_changed_text_that_means_the_same_is_not_compiled_again(made_here, monkeypatch):
+def test_a_changed_text_that_means_the_same_is_not_compiled_again(kept, monkeypatch):
     before = read(SMALL)
     write(SMALL, before._replace(sources="of another text"))
     assert unfit([SMALL]) == {SMALL: "was compiled from other sources"}
@@ -98,7 +115,7 @@ def test_a_changed_text_that_means_the_same_is_not_compiled_again(made_here, mon
     assert read(SMALL) == before
 
 
-def test_a_text_that_means_something_else_is_compiled_again(made_here):
+def test_a_text_that_means_something_else_is_compiled_again(kept):
     before = read(SMALL)
     write(SMALL, before._replace(sources="of another text", text="of another function", bitcode=b"of that"))
     making.make(SMALL)
@@ -250,6 +267,8 @@ def test_where_a_text_has_changed_two_processes_at_once_make_the_code_again(chec
         words = ended(process)
         assert "Compiling the integrators, whose stored code was compiled from other sources" in words
         assert words.endswith("ready")
+    assert ended(child(checkout, UNFIT)).split() == [SMALL]
+    ended(child(checkout, f"from core.simulation.machine_code import making; making.make({SMALL!r})"))
     assert "Compiling" not in ended(child(checkout, EULER))
     assert ended(child(checkout, UNFIT)) == ""
 
@@ -277,6 +296,27 @@ def test_what_is_missing_is_made_ahead_in_another_process(checkout):
         (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
     assert ended(child(checkout, AHEAD)) == "2 2"
     assert ended(child(checkout, UNFIT)) == ""
+
+
+PREFERRED = f"""
+import threading
+from core.simulation.machine_code.supply import MakingAhead
+ahead, done = MakingAhead(), threading.Event()
+ahead.start(lambda: None if ahead.busy else done.set())
+ahead.prefer({SMALL!r})
+done.wait(120)
+print(*ahead._lines)
+"""
+
+
+@OWN_TREE
+def test_what_a_run_asks_for_is_made_before_what_nobody_asked_for(checkout):
+    missing = ["methods.adams.forget", "methods.adams.take_back", "methods.adams.within_entry", SMALL]
+    for name in missing:
+        (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
+    made = ended(child(checkout, PREFERRED)).split()
+    assert sorted(made) == sorted(missing)
+    assert made.index(SMALL) <= 1  # after the one that it was at when it was asked
 
 
 OBJECTS = f"""

@@ -8,12 +8,13 @@ import pytest
 from core.codegen.object_code import Library
 from core.files import load
 from core.mechanism import Mechanism
-from core.simulation import setup
 from core.simulation.machine_code.entry import Entry
 from core.simulation.machine_code.language import loader, native, scratch, view, view_rows
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
 from core.simulation.machine_code.translation import LanguageError
 from core.simulation.methods import adams, radau, runge_kutta
+from core.simulation.run.initial_state import start_state
+from core.simulation.run.settings import checked_settings
 from core.simulation.simulator import Job
 from resources import EXAMPLES
 
@@ -117,8 +118,8 @@ def test_a_name_that_is_not_declared_is_no_machine_code():
 def test_a_step_of_a_method_is_the_same_in_machine_code_and_in_python(machine, method, code):
     """Text and machine code begin at the same state; what they leave behind is equal to rounding."""
     mech = Mechanism(load(EXAMPLES / f"{machine}.kst"))
-    chosen = setup.settings(mech, 1.0, method, None, 1e-6, 1e-8, None, 0.0, None, None, 1000)
-    y = setup.start_state(mech, None, None, mech.parameter_values())
+    chosen = checked_settings(mech, 1.0, method, None, 1e-6, 1e-8, None, 0.0, None, None, 1000)
+    y = start_state(mech, None, None, mech.parameter_values())
     left = []
     for step in (code.step_entry, code.step_entry.function):
         job = Job(mech, chosen, y, None)

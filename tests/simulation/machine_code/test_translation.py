@@ -307,12 +307,13 @@ def test_a_function_is_translated_once_whatever_number_of_entries_call_it():
     assert text_of(Entry(other)).count("define internal i1") == text_of(Entry(short)).count("define internal i1") == 1
 
 
-def test_code_made_in_a_hurry_gives_the_same_bits():
-    bitcode, needed = compiled(Entry(loops))
+@pytest.mark.parametrize("quickly", [False, True])
+def test_code_made_in_a_hurry_gives_the_same_bits(quickly):
+    libraries = [Library(*compiled(Entry(loops), quickly), level=object_code.QUICK)]
+    libraries.append(Library(*compiled(Entry(loops)), level=object_code.FULL))
     for first, end in [(0, 12), (-7, 40), (5, 3)]:
         values = []
-        for level in (object_code.QUICK, object_code.FULL):
-            library = Library(bitcode, needed, level=level)
+        for library in libraries:
             call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)(library.address("entry"))
             turns, out = outcome(call, first, end)
             values.append((turns, out.tobytes()))

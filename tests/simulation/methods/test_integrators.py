@@ -8,8 +8,7 @@ from scipy.special import ellipj, ellipk
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import METHODS, simulate
-from core.simulation.methods.coefficients import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER
-from core.simulation.methods.tableaux import tableau
+from core.simulation.methods.tableaux import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER, tableau
 from tests.simulation.published import published_machines as machines
 
 G, START = 9.81, 1.2

@@ -6,12 +6,12 @@ import pytest
 from benchmarks import problems
 from core.model import Body, Gravity, Inertia, Joint, Model, World
 from core.simulation import simulate, simulator
-from core.simulation.methods import radau_tables, stage_systems
+from core.simulation.methods import radau_stages
 from tests.simulation.methods.test_integrators import START, G, slope, swing
 from tests.simulation.methods.test_order import stiff_wheel
 from tests.simulation.published import published_machines as machines
 
-STAGES = radau_tables.STAGES
+STAGES = radau_stages.STAGES
 
 
 def test_three_stages_are_those_of_the_book():
@@ -20,24 +20,24 @@ def test_three_stages_are_those_of_the_book():
     A = [[(88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225],
          [(296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225],
          [(16 - r) / 36, (16 + r) / 36, 1 / 9]]  # fmt: skip
-    np.testing.assert_allclose(radau_tables.matrix(radau_tables.nodes(3)), A, atol=1e-15)
+    np.testing.assert_allclose(radau_stages.matrix(radau_stages.nodes(3)), A, atol=1e-15)
 
 
 @pytest.mark.parametrize("s", STAGES)
 def test_order_conditions_and_transformation(s):
     """B(2s − 1) and C(s), from which the order 2s − 1 follows (IV.5.3); T brings A⁻¹ to blocks; the error's weights
     belong to a formula of order s."""
-    T, back, _ = (table[radau_tables.BLOCK * STAGES.index(s) :] for table in radau_tables.tables())
-    c = T[radau_tables.MOST_STAGES, :s]
-    A, k = radau_tables.matrix(c), np.arange(1, 2 * s)
+    T, back, _ = (table[radau_stages.BLOCK * STAGES.index(s) :] for table in radau_stages.tables())
+    c = T[radau_stages.MOST_STAGES, :s]
+    A, k = radau_stages.matrix(c), np.arange(1, 2 * s)
     np.testing.assert_allclose(A[-1] @ c[:, None] ** (k - 1), 1.0 / k, atol=1e-13)
     np.testing.assert_allclose(A @ c[:, None] ** (k[:s] - 1), c[:, None] ** k[:s] / k[:s], atol=1e-13)
-    spectrum = back[radau_tables.MOST_STAGES, :s]
+    spectrum = back[radau_stages.MOST_STAGES, :s]
     blocks = np.diag([spectrum[0], *np.repeat(spectrum[1::2], 2)])
     for i in range(1, s, 2):
         blocks[i, i + 1], blocks[i + 1, i] = spectrum[i + 1], -spectrum[i + 1]
     np.testing.assert_allclose(T[:s, :s] @ blocks @ back[:s, :s], np.linalg.inv(A), atol=1e-10)
-    weights = T[radau_tables.MOST_STAGES + 1, :s] @ A / spectrum[0] + A[-1]
+    weights = T[radau_stages.MOST_STAGES + 1, :s] @ A / spectrum[0] + A[-1]
     moments = np.append(weights.sum() + 1.0 / spectrum[0], weights @ c[:, None] ** np.arange(1, s))
     np.testing.assert_allclose(moments, 1.0 / np.arange(1, s + 1), atol=1e-12)
 
@@ -53,14 +53,14 @@ def test_eliminated_coordinates_change_no_solution(value, c):
     A, pivots, x = np.zeros((8, 8), kind), np.zeros(8, dtype=np.int64), np.zeros(8, kind)
     r = rng.normal(size=8).astype(kind)
     wanted = np.linalg.solve(value * np.eye(8) - J, r)
-    stage_systems.fill(J, c, value, A)
-    assert stage_systems.lu(A, pivots, 8 - c)
-    stage_systems.solve(J, c, value, A, pivots, r, x)
+    radau_stages.fill(J, c, value, A)
+    assert radau_stages.lu(A, pivots, 8 - c)
+    radau_stages.solve(J, c, value, A, pivots, r, x)
     np.testing.assert_allclose(x, wanted, rtol=1e-12)
 
 
 def test_singular_systems_are_told():
-    assert not stage_systems.lu(np.ones((3, 3)), np.zeros(3, dtype=np.int64), 3)
+    assert not radau_stages.lu(np.ones((3, 3)), np.zeros(3, dtype=np.int64), 3)
 
 
 @pytest.fixture

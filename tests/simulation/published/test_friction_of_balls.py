@@ -14,7 +14,7 @@ from core.model import Body, Inertia, Joint, Model
 from core.model.shapes import Pose
 from core.numerics.bounded_forces import norm_bounded_forces
 from core.simulation import simulate
-from core.simulation.equations import ball_forces, sliding_off
+from core.simulation.equations import ball_forces, sliding_onset
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS
 from tests.walks import slow
 
@@ -171,7 +171,7 @@ def test_balls_that_slow_down_have_negative_multipliers():
         ball_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, found, side, g, n)
         if np.any((shares > 1) & (side == 0.0)):
             tried += 1
-            assert sliding_off.solve_slowing_forces(A.ravel(), c, shares, high, g, found, n)
+            assert sliding_onset.solve_slowing_forces(A.ravel(), c, shares, high, g, found, n)
             np.testing.assert_allclose(found, lam, atol=1e-9 * np.abs(lam).max())
     assert tried > 200
 

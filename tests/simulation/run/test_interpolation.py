@@ -10,7 +10,7 @@ from core.mechanism import Mechanism
 from core.model import Driver
 from core.simulation import simulate
 from core.simulation.run.resampling import resampled
-from core.simulation.setup import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, settings
+from core.simulation.run.settings import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, settings
 from resources import examples
 
 R, L = 0.1, 0.35

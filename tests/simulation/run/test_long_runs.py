@@ -11,7 +11,7 @@ from core.codegen import background
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation import Run, simulate, simulator
-from core.simulation.run import channels, growing_rows, long_channels, run_file, run_tables, stored_numbers
+from core.simulation.run import channels, growing_rows, run_file
 from core.simulation.run.growing_rows import is_long
 from core.simulation.run.run_file import RunFile
 from resources import examples
@@ -28,14 +28,14 @@ def machine(name):
 @pytest.fixture
 def short_blocks(monkeypatch):
     """Runs of more than 16 samples count as long."""
-    for module in (channels, long_channels, growing_rows, run_tables, run_file, stored_numbers):
+    for module in (channels, growing_rows, growing_rows, run_file, run_file, run_file):
         monkeypatch.setattr(module, "BLOCK", 16)
 
 
 @pytest.fixture
 def small_memory(monkeypatch):
     """Arrays of more than 1 kB lie in files."""
-    for module in (growing_rows, run_file, stored_numbers):
+    for module in (growing_rows, run_file, run_file):
         monkeypatch.setattr(module, "IN_MEMORY", 1000)
 
 
@@ -71,9 +71,9 @@ def test_whole_turns_and_signs_go_on_from_block_to_block():
     angle, attitude = np.linspace(0.0, 40.0, 201), np.random.default_rng(3).normal(size=(50, 4))
     wrapped = np.mod(angle[99:] + np.pi, 2.0 * np.pi) - np.pi
     turns = np.unwrap(wrapped)
-    np.testing.assert_allclose(long_channels.continued(angle[99], turns), angle[99:], atol=1e-12)
-    np.testing.assert_array_equal(long_channels.continued(attitude[10], -attitude[10:]), attitude[10:])
-    np.testing.assert_array_equal(long_channels.continued(attitude[10], attitude[10:]), attitude[10:])
+    np.testing.assert_allclose(growing_rows.continued(angle[99], turns), angle[99:], atol=1e-12)
+    np.testing.assert_array_equal(growing_rows.continued(attitude[10], -attitude[10:]), attitude[10:])
+    np.testing.assert_array_equal(growing_rows.continued(attitude[10], attitude[10:]), attitude[10:])
 
 
 def test_formulas_and_components_of_a_long_run(short_blocks):

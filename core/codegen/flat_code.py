@@ -1,0 +1,93 @@
+"""Matrices of symbolic expressions evaluated at many states: compiled, or interpreted by CasADi where large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import background
+from core.codegen.evaluator import Interpreter
+from core.codegen.machine_code import MachineCode
+
+Array = NDArray[np.float64]
+
+MOST_INSTRUCTIONS = 16_000
+"""Maximum number of instructions of a graph that is compiled (about two seconds; LLVM's time grows faster than
+linearly)."""
+MOST_UNSHARED = 40_000
+"""Maximum number of instructions of a graph whose common subexpressions are eliminated at once. For larger, interpreted
+graphs this takes 0.4 s and more under Python's global lock, and shortens them by a third."""
+FEW_STATES = 60
+"""Number of states up to which compilation does not pay off."""
+
+
+class FlatCode:
+    """Compiled function of matrices (r, c) of arguments (size,) each, parameters last; arguments of size 0 are omitted.
+
+    later : the machine code is made in the background, and takes several states at a time; the interpreter gives the
+    same numbers until it is there
+    """
+
+    def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any], *, later: bool = False) -> None:
+        self._taken = [k for k, each in enumerate(arguments[:-1]) if each.numel()]
+        inputs = [*(arguments[k] for k in self._taken), arguments[-1]]
+        self.shapes = [each.shape for each in matrices]
+        flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
+        self._shared: Callable[[], Interpreter] | None = None
+        """Creates the interpreter with common subexpressions eliminated, for many states."""
+        self._states = 0
+        function = ca.Function("f", inputs, [flat])
+        if function.n_instructions() <= MOST_UNSHARED:
+            function = ca.Function("f", inputs, [flat], {"cse": True})
+        else:
+            self._shared = lambda: Interpreter(ca.Function("f", inputs, [flat], {"cse": True}), checked=False)
+        self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
+        self._wide = later
+        self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
+        if function.n_instructions() <= MOST_INSTRUCTIONS:
+            if later:
+                background.submit(lambda: self._compile_if_possible(function))
+            else:
+                self._compile(function)
+
+    @property
+    def compiled(self) -> bool:
+        """Return True once the function is machine code."""
+        return not self._code.interpreted
+
+    def _compile(self, function: ca.Function) -> None:
+        from core.codegen import llvm_ir
+        from core.codegen.instructions import instructions_of
+        from core.codegen.object_code import Library
+
+        instructions = instructions_of(function)
+        text = llvm_ir.module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
+        self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
+
+    def _compile_if_possible(self, function: ca.Function) -> None:
+        try:
+            self._compile(function)
+        except background.Stopped:
+            raise
+        except Exception:  # the interpreter goes on serving: slower, with the same numbers
+            return
+
+    def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
+        """Evaluate at states (n, size) of each argument; returns (n, r, c) for each matrix."""
+        self._states += len(states[0])
+        if self._shared is not None and self._states > FEW_STATES:
+            shared, self._shared = self._shared, None
+            self._code = shared()
+        given = [np.ascontiguousarray(states[k], dtype=float) for k in self._taken]
+        out = np.empty((len(states[0]), self.size))
+        if self.size:
+            self._code.batch(given, np.ascontiguousarray(p), out)
+        found, at = [], 0
+        for rows, columns in self.shapes:
+            found.append(out[:, at : at + rows * columns].reshape(len(out), rows, columns))
+            at += rows * columns
+        return found

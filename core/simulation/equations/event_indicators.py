@@ -1,0 +1,59 @@
+"""Event indicators of formulas that switch, and the mode variables that fix on which side a formula is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.contact_rows import load_rows
+from core.simulation.equations.system import (
+    AT_Q,
+    BEHIND_TIME,
+    copy,
+    evaluate,
+    load_function,
+    load_system,
+    put,
+    put_states,
+    put_states_and_time,
+    result,
+    tick,
+)
+from core.simulation.machine_code.language import native
+
+
+@native
+def indicators(place: int, t: float, y: Any, out: Any) -> None:
+    """Compute all indicators at a state into out."""
+    s = load_system(place)
+    last = s.nq + s.nv
+    tick(place, t)
+    if s.event_indicators != 0:
+        put_states(place, y[: s.nq], y[s.nq : last], y[last:])
+        put(s.event_indicators, AT_Q, y[:last])
+        put_states_and_time(place, s.event_indicators)
+        evaluate(s.event_indicators)
+        copy(result(s.event_indicators, s.modes), out[: s.modes])
+    if s.torque_event_indicators != 0:
+        load_function(s.torque_event_indicators).memory[0] = t
+        put(s.torque_event_indicators, BEHIND_TIME, y[:last])
+        evaluate(s.torque_event_indicators)
+        count = len(out) - s.modes
+        copy(result(s.torque_event_indicators, count), out[s.modes :])
+
+
+@native
+def set_modes(place: int, modes: Any) -> None:
+    """Set the mode variables (count,): ±1, 0: free."""
+    s = load_system(place)
+    first = len(s.now) - s.modes
+    for k in range(s.modes):
+        s.now[first + k] = modes[k]
+    for k in range(s.modes, len(modes)):
+        at = 1 + s.nq + s.nv + k - s.modes
+        torque = s.torque if s.mode_rows == 0 else load_rows(s.mode_rows).torque
+        load_function(torque).memory[at] = modes[k]
+        if s.torque_slopes != 0:
+            load_function(s.torque_slopes).memory[at] = modes[k]
+    s.reduced_at = np.nan  # what was evaluated last was something else

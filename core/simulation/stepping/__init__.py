@@ -1,1 +1,0 @@
-"""Step loop shared by all methods: step state, event location, contact changes, stops."""
