@@ -3,13 +3,13 @@
 import casadi as ca
 import numpy as np
 
-from core.codegen import evaluator
+from core.codegen import flat_code
 from core.codegen.flat_code import FEW_STATES, FlatCode
 
 
 def test_the_numbers_are_the_same_bits_before_and_after_common_parts_are_shared(monkeypatch):
-    monkeypatch.setattr(evaluator, "MOST_UNSHARED", 20)
-    monkeypatch.setattr(evaluator, "MOST_INSTRUCTIONS", 10)
+    monkeypatch.setattr(flat_code, "MOST_UNSHARED", 20)
+    monkeypatch.setattr(flat_code, "MOST_INSTRUCTIONS", 10)
     x, p = ca.SX.sym("x", 3), ca.SX.sym("p", 2)
     # the same sums and sines, written anew each time
     parts = [k * ca.sin(x[0] + p[0]) * ca.cos(x[1] * p[1]) + ca.sin(x[0] + p[0]) ** 2 / x[2] for k in range(1, 9)]
