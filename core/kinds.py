@@ -112,9 +112,20 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
 
 
 def declared_objects(package: str, folder: Iterable[str], word: str) -> list[Any]:
-    """Return the objects that a package's modules declare under a word, such as `KIND`, sorted by their names."""
+    """Return the objects that a package's modules declare under a word, such as `LOOK`, sorted by their names."""
     modules = [import_module(f"{package}.{each.name}") for each in iter_modules(folder)]
     return [getattr(module, word) for module in modules if hasattr(module, word)]
+
+
+def declared_kinds(package: str, base: type[K]) -> list[type[K]]:
+    """Import a package's modules and return the kinds that they define, sorted by module: classes that derive from
+    `base` and state a name or a title of their own."""
+    found: list[type[K]] = []
+    for each in iter_modules(import_module(package).__path__):
+        module = import_module(f"{package}.{each.name}")
+        own = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
+        found += [kind for kind in own if issubclass(kind, base) and not {"name", "title"}.isdisjoint(vars(kind))]
+    return found
 
 
 def missing_members(kind: type[Any]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.model import SHAPE_TYPES, Shape
+from core.model.element_kinds import ElementKinds
 from core.model.fields import (
     ChoiceKind,
     Element,
@@ -66,7 +67,20 @@ def section(element: type) -> list[str]:
     words = " ".join((element.__doc__ or "").split("\n\n")[0].split())
     lines = [f"## {element.__name__}", "", words, "", "| field | default | meaning |", "| --- | --- | --- |"]
     lines += [f"| `{field.name}` | {default(field)} | {meaning(field)} |" for field in fields_of(element)]
-    return [*lines, ""]
+    return [*lines, "", *kinds(element)]
+
+
+def kinds(element: type) -> list[str]:
+    """A table of the kinds of forces or constraints, with the fields that each uses."""
+    lines = []
+    for family in (getattr(field.kind, "among", ()) for field in fields_of(element)):
+        if isinstance(family, ElementKinds):
+            lines += ["| kind | fields | meaning |", "| --- | --- | --- |"]
+            for kind in family.values():
+                fields = ", ".join(f"`{field}`" for field in kind.uses)
+                lines.append(f"| `{kind.name}` | {fields} | {kind.title}. {kind.help} |")
+            lines.append("")
+    return lines
 
 
 def default(field: Field) -> str:

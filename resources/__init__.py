@@ -1,4 +1,4 @@
-"""Icons, examples and the list of system libraries that ship with the program."""
+"""Icons, examples, the font of formulas, and the list of system libraries that ship with the program."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "examples"
 ICONS = FOLDER / "icons"
+FORMULA_FONT = FOLDER / "fonts" / "STIXTwoMath-Regular.ttf"
+"""Font of formulas, under the SIL Open Font License (`fonts/OFL.txt`)."""
 SYSTEM_LIBRARIES = FOLDER / "system_libraries.txt"
 """System libraries required on Linux besides the wheels, read by `viz.system_libraries` and `.ci/setup`."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit
+
 from app.commands.command import Command
 from app.document.isostatic import make_isostatic, proposed
 from app.document.joining import CLOSE, closed, open_joints
+from app.widgets.plain_keys import return_focus_to_scene
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 def escape(bench: Workbench) -> None:
     """Close the start page, or cancel the gesture or preview in progress, or go back one step in the tool; else return
-    to the select tool; else clear the selection."""
+    to the select tool; else clear the selection. A field that has the keyboard gives it back to the scene."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QLineEdit | QAbstractSpinBox):
+        return_focus_to_scene(field)
     gestures = bench.stage.gestures
     if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return

@@ -25,7 +25,6 @@ DIRECT = (
     "pillow",
     "platformdirs",
     "click",
-    "ziamath",
 )
 """Libraries that the program requires directly; their own requirements are found from there."""
 
@@ -55,6 +54,8 @@ class Licences(QDialog):
         )
         text.setHtml(
             "<h3>Kinetostat</h3><p>BSD 3-Clause: use, change and pass on freely; keep the notice; no warranty.</p>"
+            "<h3>Font of formulas</h3><p>STIX Two Math: SIL Open Font License 1.1, "
+            f"{_link('https://github.com/stipub/stixfonts')}</p>"
             f"<h3>Libraries</h3><table cellspacing='0' cellpadding='4'>{rows}</table>"
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from app.panels.panel import panels
@@ -9,6 +10,7 @@ from app.tools.draw.sub_tools import SUB_TOOLS
 from app.widgets.fields.titles import title_of, type_title
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Limit, Model
 from core.model.constraints import CONSTRAINT_KINDS
+from core.model.element_kinds import ElementKind
 from core.model.fields import Element, fields_of
 from core.model.forces import FORCE_KINDS
 
@@ -52,16 +54,21 @@ _MEANT = {
 }
 """Description of an element by its collection; functions of the machine describe themselves."""
 
-_KINDS: dict[str, list[tuple[str, str]]] = {
-    "joints": [
-        (kind.name, f"{kind.help[:-1]} ({kind.nv} degree{'s' * (kind.nv != 1)} of freedom)")
-        for kind in JOINT_KINDS.values()
-    ],
-    "sensors": [(kind.name, kind.title) for kind in SENSOR_KINDS.values()],
-    "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
-    "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
-}
-"""Kinds of elements with their descriptions, by collection."""
+
+def _kinds() -> dict[str, list[tuple[str, str]]]:
+    """Return the kinds of elements with their descriptions, by collection."""
+    of_elements: dict[str, Mapping[str, type[ElementKind]]] = {"forces": FORCE_KINDS, "constraints": CONSTRAINT_KINDS}
+    return {
+        "joints": [
+            (kind.name, f"{kind.help[:-1]} ({kind.nv} degree{'s' * (kind.nv != 1)} of freedom)")
+            for kind in JOINT_KINDS.values()
+        ],
+        "sensors": [(kind.name, kind.title) for kind in SENSOR_KINDS.values()],
+        **{
+            collection: [(kind.name, f"{kind.title}. {kind.help}".rstrip(". ") + ".") for kind in kinds.values()]
+            for collection, kinds in of_elements.items()
+        },
+    }
 
 
 _DRAWING = (
@@ -128,10 +135,11 @@ def window_topics() -> dict[str, tuple[str, str]]:
         "Whole model",
         _element_text("Whole model", "What holds for the machine as a whole.", Model, []),
     )
+    kinds = _kinds()
     for collection, element in COLLECTIONS.items():
         title = type_title(element)
         title = title[:1].upper() + title[1:]
-        text = _element_text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
+        text = _element_text(title, _MEANT.get(collection) or element.meaning, element, kinds.get(collection, []))
         found[f"element.{collection}"] = (title, text + _AFTER.get(collection, ""))
     return found
 

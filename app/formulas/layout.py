@@ -6,13 +6,12 @@ draws letters of a font, so it is crisp at every size.
 
 from __future__ import annotations
 
-import importlib.util
+import re
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF
@@ -21,6 +20,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter
 from core.symbolic.forms import Form, Function, Number, Power, Product, Quotient, Sum, Symbol, Trig, sign_of
 from core.symbolic.legible import is_short, number
 from core.symbolic.notation import GREEK, PRIME, parts_of, short_angle
+from resources import FORMULA_FONT
 
 SMALL = 0.68
 """Relative size of indices and exponents."""
@@ -51,6 +51,12 @@ _GREEK_LETTERS = dict(
         strict=True,
     )
 )
+
+
+_TITLE = re.compile(
+    r"(?P<stem>[^\\_{}()]++)(?:_(?:\{(?P<index>[^{}]*+)\}|(?P<letter>\w)))?+(?:\((?P<argument>\w++)\))?+"
+)
+"""Name of a matrix in LaTeX: letters, an index, an argument."""
 
 
 class Piece(NamedTuple):
@@ -87,13 +93,9 @@ class Placed(NamedTuple):
 
 @lru_cache(maxsize=1)
 def family() -> str:
-    """Return the mathematics font that comes with ziamath; if there is none, the program's own font."""
-    found = importlib.util.find_spec("ziamath")
-    for folder in found.submodule_search_locations or () if found else ():
-        number = QFontDatabase.addApplicationFont(str(Path(folder) / "fonts" / "STIXTwoMath-Regular.ttf"))
-        if number >= 0:
-            return QFontDatabase.applicationFontFamilies(number)[0]
-    return QFont().family()
+    """Return the font of formulas; if Qt cannot load it, the program's own font."""
+    number = QFontDatabase.addApplicationFont(str(FORMULA_FONT))
+    return QFontDatabase.applicationFontFamilies(number)[0] if number >= 0 else QFont().family()
 
 
 class Hand:
@@ -150,6 +152,16 @@ class Hand:
         at = made.width + 0.02 * self.size
         pieces = (*made.pieces, Piece("′", at, 0.0))
         return made._replace(pieces=pieces, width=at + self.advance("′"))
+
+    def title(self, latex: str) -> list[Token]:
+        r"""Return the tokens of the name of a matrix in LaTeX, such as A_{1} or M(q); other LaTeX is set as it is."""
+        match = _TITLE.fullmatch(latex)
+        if match is None:
+            return [self.sign(latex)]
+        index = (match["index"] or match["letter"] or "").replace("\\,", " ").replace("\\_", "_")
+        name = self.lettered(match["stem"], index, 0, ())
+        argument = match["argument"]
+        return [name, self.sign("("), self.symbol(argument), self.sign(")")] if argument else [name]
 
     def lettered(self, stem: str, index: str, dots: int, symbols: tuple[str, ...]) -> Token:
         """Return the token of a letter (italic; longer names upright) with an index below and dots above."""

@@ -182,9 +182,10 @@ class Simulation(QObject):
 
     def _failed(self, error: BaseException) -> None:
         run = error.run if isinstance(error, SimulationError) else None
-        self._finish(run if run is not None and len(run) > 1 else None, str(error))
+        run = run if run is not None and len(run) > 1 else None
+        self._finish(run, "" if run is None else f"Ended by an error at {run.time[-1]:.6g} s.")  # it is a message
         if isinstance(error, KinetostatError):
-            kept = " The motion up to then is kept as a run." if run is not None and len(run) > 1 else ""
+            kept = "" if run is None else " The motion up to then is kept as a run."
             self._session.message.emit("error", f"{error}{kept}")
         else:
             raise error

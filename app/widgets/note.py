@@ -36,6 +36,7 @@ class Note(Label):
         super().__init__(parent=parent)
         self.severity = ""
         self.words = ""
+        self._said, self._held = ("", ""), ""
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -48,6 +49,21 @@ class Note(Label):
 
     def say(self, words: str, severity: str = "") -> None:
         """Show text with the colour and symbol of a severity; empty text hides the note."""
+        self._said = words, severity
+        self._show()
+
+    def hold(self, words: str) -> None:
+        """Show an error above whatever else is said, until "" is held. What repeated the error goes with it."""
+        if self._said[0] in self._held:
+            self._said = "", ""
+        self._held = words
+        self._show()
+
+    def _show(self) -> None:
+        words, severity = self._said
+        if self._held:
+            words = self._held if words in self._held else f"{self._held}\n{words}"
+            severity = "error"
         if (words, severity) == (self.words, self.severity):
             return
         self.words, self.severity = words, severity

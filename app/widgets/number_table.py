@@ -83,19 +83,32 @@ class NumberTable(QTableWidget):
         self.setRowCount(len(rows) + 1)
         for at, row in enumerate(rows):
             for column, value in enumerate(row):
-                measure = self._columns[column].measure
-                text = value if isinstance(value, str) else number(float(value), measure, self._written, DIGITS)
-                self.setItem(at, column, QTableWidgetItem(text))
+                self.setItem(at, column, QTableWidgetItem(self._text_of(value, column)))
         self._quiet = False
+
+    def _text_of(self, value: Value, column: int) -> str:
+        """Return a number as text in display units; formulas stay as they are."""
+        if isinstance(value, str):
+            return value
+        return number(float(value), self._columns[column].measure, self._written, DIGITS)
 
     def refresh_units(self, values: Mapping[str, float]) -> None:
         """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
-        try:
-            self.show_rows(self.rows(values))
-        except KinetostatError:
-            return  # what cannot be read is told when it is asked for
+        held = {}
+        for at in range(self.rowCount()):
+            for column in range(len(self._columns)):
+                try:
+                    held[at, column] = self._read(self._text(at, column), at, column, values)
+                except KinetostatError:
+                    continue  # what cannot be read stays as it is typed
+        self._written = ShownUnits.of(self._units)
+        self._write_heads()
+        self._quiet = True
+        for (at, column), value in held.items():
+            self.item(at, column).setText(self._text_of(value, column))
+        self._quiet = False
 
     # ----------------------------------------------------------------------------------------------- asking
 
@@ -116,6 +129,11 @@ class NumberTable(QTableWidget):
             if any(texts):
                 found.append(tuple(self._read(text, at, k, values) for k, text in enumerate(texts)))
         return found
+
+    def check(self, at: int, column: int, values: Mapping[str, float]) -> None:
+        """Raise ModelError naming the cell if it holds text that cannot be read."""
+        if (text := self._text(at, column)) and column < len(self._columns):
+            self._read(text, at, column, values)
 
     def _read(self, text: str, at: int, column: int, values: Mapping[str, float]) -> Value:
         title, measure = self._columns[column]

@@ -27,6 +27,10 @@ NAVIGATION = frozenset(
 """Keys for navigating and working in lists and tables."""
 
 
+LEAVING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape)
+"""Keys after which a finished field gives the keyboard focus back."""
+
+
 class FocusedKeys(QObject):
     """Filters the key events of a widget while it or one of its children has the focus. The filter is installed only
     then, because forms have many fields and their layout causes many events, each of which would call Python."""
@@ -65,7 +69,7 @@ class PlainKeys(FocusedKeys):
 
 class FieldKeys(FocusedKeys):
     """Keys of a text field: while text is being typed, Escape and undo belong to the field; otherwise undo and redo
-    belong to the document."""
+    belong to the document. After Escape the keyboard focus is the scene's again, as after Enter."""
 
     def __init__(self, widget: QWidget, edited: Callable[[], bool]) -> None:
         super().__init__(widget)
@@ -76,12 +80,19 @@ class FieldKeys(FocusedKeys):
             return False
         if event.key() == Qt.Key.Key_Escape and self.edited():
             event.accept()
+            if QApplication.activePopupWidget() is None:  # else it closes a list of completions
+                QTimer.singleShot(0, watched, lambda: self._leave(watched))
             return True
         undoes = event.matches(QKeySequence.StandardKey.Undo) or event.matches(QKeySequence.StandardKey.Redo)
         if undoes and not self.edited():
             event.ignore()
             return True
         return False
+
+    def _leave(self, field: QObject) -> None:
+        focused = QApplication.focusWidget()
+        if isinstance(field, QWidget) and focused is not None and (focused is field or field.isAncestorOf(focused)):
+            return_focus_to_scene(field)
 
 
 def return_focus_to_scene(field: QWidget) -> None:
@@ -94,8 +105,7 @@ def return_focus_to_scene(field: QWidget) -> None:
 
 
 class FieldEnds(FocusedKeys):
-    """Returns the keyboard focus to the scene on Enter in a spin box, and on Escape if there is nothing left to
-    discard."""
+    """Returns the keyboard focus to the scene on Enter and on Escape in a spin box."""
 
     def __init__(self, field: QAbstractSpinBox) -> None:
         super().__init__(field)
@@ -107,9 +117,7 @@ class FieldEnds(FocusedKeys):
         if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
             event.accept()  # it leaves the field, and cancels nothing else
             return True
-        entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        left = event.key() == Qt.Key.Key_Escape and not self._field.lineEdit().isModified()
-        if event.type() == QEvent.Type.KeyPress and (entered or left):
+        if event.type() == QEvent.Type.KeyPress and event.key() in LEAVING:
             # after the field took the key
             QTimer.singleShot(0, self._field, lambda: return_focus_to_scene(self._field))
         return False

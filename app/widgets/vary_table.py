@@ -67,7 +67,7 @@ class VaryTable(QTableWidget):
 
     def show_parameters(self, model: Model, mech: Mechanism) -> None:
         """Show rows for the free parameters; checked ones stay checked with their bounds."""
-        kept = self._typed_bounds()
+        kept, refused = self._typed_bounds(), self._refused_bounds()
         same = self._written == ShownUnits.of(self._units)
         self._written = ShownUnits.of(self._units)
         self._values = model.values()
@@ -85,6 +85,7 @@ class VaryTable(QTableWidget):
                 for end, factor in zip((parameter.minimum, parameter.maximum), SPREAD, strict=True)
             ]
             low, high = kept.get(name, own) if same else own
+            low, high = (refused.get((name, column), text) for column, text in ((FROM, low), (TO, high)))
             for column, item in enumerate((head, read_only_cell(now), QTableWidgetItem(low), QTableWidgetItem(high))):
                 self.setItem(at, column, item)
         self._quiet = False
@@ -99,16 +100,19 @@ class VaryTable(QTableWidget):
         """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
-        try:
-            bounds = self.bounds(whole=True)
-        except KinetostatError:
-            return  # what cannot be read is told when it is asked for
+        refused = self._refused_bounds()
+        bounds = {
+            (at, column): self._bound(at, name, column)
+            for at, name in enumerate(self._measures)
+            for column in (FROM, TO)
+            if (name, column) not in refused  # such a text stays as it is typed
+        }
         self._written = ShownUnits.of(self._units)
         self._quiet = True
         for at, name in enumerate(self._measures):
             self.item(at, NOW).setText(quantity(self._values[name], self._measures[name], self._written, DIGITS))
-            for column, end in zip((FROM, TO), bounds[name], strict=True):
-                self.item(at, column).setText("" if end is None else self._text(end, 1.0, name))
+        for (at, column), end in bounds.items():
+            self.item(at, column).setText("" if end is None else self._text(end, 1.0, self.names[at]))
         self._quiet = False
 
     # ----------------------------------------------------------------------------------------------- asking
@@ -129,6 +133,22 @@ class VaryTable(QTableWidget):
         """Return the typed bounds of the checked parameters."""
         rows = [(at, name) for at, name in enumerate(self._measures) if self._is_checked(at)]
         return {name: [self.item(at, column).text() for column in (FROM, TO)] for at, name in rows}
+
+    def _refused_bounds(self) -> dict[tuple[str, int], str]:
+        """Return the typed bounds that cannot be read, by parameter and column."""
+        found = {}
+        for at, name in enumerate(self._measures):
+            for column in (FROM, TO):
+                try:
+                    self._bound(at, name, column)
+                except KinetostatError:
+                    found[name, column] = self.item(at, column).text()
+        return found
+
+    def check_cell(self, at: int, column: int) -> None:
+        """Raise ModelError naming the cell if it holds a bound that cannot be read."""
+        if column in (FROM, TO):
+            self._bound(at, self.names[at], column)
 
     def bounds(self, *, whole: bool = False) -> dict[str, tuple[Value | None, Value | None]]:
         """Return name → (from, to) of the checked parameters (whole : of all rows), SI or formulas, None for empty

@@ -12,7 +12,7 @@ from app.background.lifetime import Lifetime
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
 from app.window.notices import CHANGED, GONE
-from core.errors import KinetostatError
+from core.errors import KinetostatError, listed
 from core.functions.results import Table
 from core.functions.text import Column
 from core.model.differences import differences
@@ -104,12 +104,16 @@ class OutsideChanges(QObject):
                 )
             return
         self._tries = TRIES
+        changed = self._session.sources.changed()
         if self._session.unsaved:
-            self._ask_about_change(self._session.sources.changed())
+            self._ask_about_change(changed)
         elif self._documents.take_over(found, "Changed outside"):
-            name = found.path.name
+            names = [path.name for path in changed] or [found.path.name]
+            were = "was" if len(names) == 1 else "were"
             self._session.message.emit(
-                "done", f"{name} was changed by another program and read again. Undo returns to the version before."
+                "done",
+                f"{listed(names)} {were} changed by another program and read again. "
+                "Undo returns to the version before.",
             )
 
     # ------------------------------------------------------------------------------- telling

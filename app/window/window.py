@@ -52,6 +52,7 @@ from app.window.files import Documents
 from app.window.menus import add_files, add_panels, add_views
 from app.window.motions import MotionKeeper
 from app.window.notices import Notices
+from app.window.older_run import OlderRun
 from app.window.outside_changes import OutsideChanges
 from app.window.pointed_help import help_topic_under_pointer
 from app.window.recovery import Recovery
@@ -186,6 +187,7 @@ class Window(QMainWindow):
         self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, lambda: self.plots)
         self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
         self.outside = OutsideChanges(bench, self.files, telling)
+        self._life.own(OlderRun(bench, self.messages))
         self.recovery = Recovery(self.session, self.files, self.run_keeper, self.surroundings, self.notices, self._copy)
         self._keep_copy = False
         self._life.callback(lambda: self.recovery.close(keep=self._keep_copy))

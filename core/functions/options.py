@@ -75,6 +75,12 @@ class Option:
         """True if the command line may repeat the option."""
         return False
 
+    @property
+    def of_machine(self) -> bool:
+        """True if its values belong to one machine: names of its elements, places in its space, values of its
+        coordinates."""
+        return False
+
     def refuse(self, what: str, remedy: str = "") -> ModelError:
         """Return an error with a message about this option."""
         return ModelError(what, where=f"option '{self.id}'", remedy=remedy)
@@ -216,6 +222,10 @@ class FrameName(Option):
     fallback: str = "tool"
     """Meaning of an empty value: "tool" or "world"."""
 
+    @property
+    def of_machine(self) -> bool:
+        return True
+
     def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
@@ -234,6 +244,10 @@ class ElementName(Option):
     collection: str = "operating_points"
     none: str = "None"
 
+    @property
+    def of_machine(self) -> bool:
+        return True
+
     def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return ""
@@ -251,6 +265,10 @@ class FrameNames(Option):
     """Names of several bodies or frames; empty for the tool."""
 
     default: Any = ()
+
+    @property
+    def of_machine(self) -> bool:
+        return True
 
     @property
     def many(self) -> bool:
@@ -275,6 +293,10 @@ class Vector(Option):
 
     dimension: str = "none"
     labels: tuple[str, ...] = ("x", "y", "z")
+
+    @property
+    def of_machine(self) -> bool:
+        return True
 
     def _parse(self, value: Any, context: Context) -> tuple[float, ...] | None:
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -315,6 +337,10 @@ class Values(Option):
     """"speeds" (names of v) or "coordinates" (names of q)."""
     rate: int = 1
     """Order of the time derivative: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
+
+    @property
+    def of_machine(self) -> bool:
+        return True
 
     @property
     def many(self) -> bool:
@@ -359,6 +385,10 @@ class SymbolValues(Option):
     needed: Callable[[Context, Mapping[str, Any]], Mapping[str, float | None]] = lambda *_: {}
 
     @property
+    def of_machine(self) -> bool:
+        return True
+
+    @property
     def many(self) -> bool:
         return True
 
@@ -376,6 +406,10 @@ class Ranges(Option):
     """
 
     default: Any = ()
+
+    @property
+    def of_machine(self) -> bool:
+        return True
 
     @property
     def many(self) -> bool:
@@ -422,6 +456,10 @@ class Signals(Option):
 
     default: Any = ()
     of: str = "outputs"
+
+    @property
+    def of_machine(self) -> bool:
+        return True
 
     @property
     def many(self) -> bool:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Quantity, Setting, dimension_in, require_each_once
+from core.model.declared_numbers import Setting, dimension_in, require_each_once
 from core.model.dimensions import along, of_joint, of_sensor, rate_of
+from core.model.element_kinds import ElementKind, ElementKinds
 from core.model.fields import (
     Element,
     Value,
@@ -30,37 +31,28 @@ from core.model.plain_lists import named_axis
 from core.model.sensors import Sensor
 
 
-class ConstraintKind(NamedTuple):
-    """Document fields used by a kind of constraint; its mechanics are in `core.mechanics.elements.constraints`."""
+class ConstraintKind(ElementKind):
+    """Kind of constraint; its equations are in the class of `core.mechanics.elements.constraints` that derives from
+    this."""
 
-    name: str
-    title: str
-    uses: tuple[str, ...]
-    """Fields that the kind uses."""
-    needs: tuple[str, ...]
-    """References that must be given."""
-    numbers: tuple[Quantity, ...] = ()
-    """Numbers that `settings` may set."""
+    @classmethod
+    def document_type(cls) -> type[Element]:
+        """Return `Constraint`."""
+        return Constraint
 
 
-_KINDS = (
-    ConstraintKind("hold", "Hold a sensor at a value", ("sensor", "value"), ("sensor",)),
-    ConstraintKind("gear", "Gear between two joints", ("joint", "leader", "ratio", "offset"), ("joint", "leader")),
-    ConstraintKind("rod", "Rod, spherical–spherical", ("a", "b", "length"), ("b",)),
-    ConstraintKind("universal_rod", "Rod, universal–spherical", ("a", "b", "length", "axis"), ("b",)),
+class UnknownConstraint(ConstraintKind):
+    """Substitute for a kind that is not installed."""
+
+    name, title = "", "Unknown kind"
+    uses = ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis", "settings")
+    needs = ()
+
+
+CONSTRAINT_KINDS: ElementKinds[ConstraintKind] = ElementKinds(
+    "constraint", ConstraintKind, "core.mechanics.elements.constraints"
 )
-
-CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
-"""Document fields used by each kind; `core.mechanics.elements.constraints.CONSTRAINTS` adds those of user-defined
-kinds. A rod is massless and fixes the distance of two origins: one constraint."""
-
-UNKNOWN_CONSTRAINT = ConstraintKind(
-    "",
-    "Unknown kind",
-    ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis", "settings"),
-    (),
-)
-"""Substitute for a kind that is not installed."""
+"""All kinds of constraints, in the order in which the window offers them."""
 
 MOTIONS = ("position", "velocity", "acceleration")
 
@@ -80,9 +72,8 @@ def meshing_positions(ratio: float) -> int:
 class Constraint(Element):
     """Holds a sensor (all its components) at a value, couples two joints as a gear does, or joins two points by a rod.
 
-    hold: sensor = value; gear: q_joint = ratio · q_leader + offset, as a constraint with its own force, so that either
-    joint may close a loop or follow others. rod: |p_ab| = length; the universal rod stands on a with a universal joint
-    whose first axis is `axis`, so that it does not turn about itself.
+    Its kind says what it constrains, and which of these fields it uses (`core.mechanics.elements.constraints`, a file
+    per kind).
     """
 
     name: str = name()
@@ -111,9 +102,9 @@ class Constraint(Element):
         return dimension_in(self.info.numbers, name)
 
     @property
-    def info(self) -> ConstraintKind:
-        """Return the declaration of this kind."""
-        return CONSTRAINT_KINDS.get(self.kind, UNKNOWN_CONSTRAINT)
+    def info(self) -> type[ConstraintKind]:
+        """Return the kind."""
+        return CONSTRAINT_KINDS.get(self.kind, UnknownConstraint)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -135,7 +126,7 @@ class Constraint(Element):
     def validate(self) -> None:
         """Raise ModelError if a reference required by the kind is missing."""
         require_each_once(self.settings, f"constraint '{self.name}'")
-        if self.info is UNKNOWN_CONSTRAINT:
+        if self.info is UnknownConstraint:
             return
         if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:
             raise ModelError(

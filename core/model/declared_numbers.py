@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from core.errors import ModelError
 from core.later import dataclass
 from core.model.fields import Element, Value, scalar, text
-from core.model.units import SI
+from core.model.units import DERIVED, SI, compound, is_si
 
 
 def _declared_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
@@ -36,8 +36,19 @@ class Quantity(NamedTuple):
 
     @property
     def dimension(self) -> str:
-        """Return the key of `SI` with the quantity's unit; "none" if there is none."""
-        return next((dimension for dimension, unit in SI.items() if unit == self.unit), "none")
+        """Return the key of `SI` or `DERIVED` with the quantity's unit, however that is spelt; "none" if it has no
+        name."""
+        known = {**SI, **DERIVED}
+        spelt = next((dimension for dimension, unit in known.items() if unit == self.unit), "")
+        given = None if spelt else compound(self.unit)
+        if given is None:
+            return spelt or "none"
+        return next((name for name, unit in known.items() if (one := compound(unit)) and one == given), "none")
+
+    @property
+    def is_si(self) -> bool:
+        """Return True if the unit is one of the SI, or empty."""
+        return is_si(self.unit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.later import dataclass
-from core.model.declared_numbers import Quantity, Setting, dimension_in, require_each_once
+from core.model.declared_numbers import Setting, dimension_in, require_each_once
 from core.model.dimensions import (
     along,
     common_dimension,
@@ -18,6 +18,7 @@ from core.model.dimensions import (
     rate_of,
     stiffness_of,
 )
+from core.model.element_kinds import ElementKind, ElementKinds
 from core.model.fields import (
     Element,
     Value,
@@ -38,62 +39,38 @@ LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
 """Line of action of a force: the line from a's to b's origin, a sensor, a joint coordinate, or a sum of these."""
 
 
-class ForceKind(NamedTuple):
-    """Document fields used by a kind of force element; its mechanics are in `core.mechanics.elements.forces`."""
+class ForceKind(ElementKind):
+    """Kind of force element; its mechanics are in the class of `core.mechanics.elements.forces` that derives from
+    this."""
 
-    name: str
-    title: str
-    uses: tuple[str, ...]
-    """Fields that the kind uses."""
-    along: str = ""
+    along: ClassVar[str] = ""
     """LINE, SENSOR, JOINT or STRANDS; empty for a force at b with its own direction."""
-    nonzero: tuple[str, ...] = ()
-    """Numbers of which one must be nonzero for the element to exert a force."""
-    numbers: tuple[Quantity, ...] = ()
-    """Numbers that `settings` may set."""
+    nonzero: ClassVar[tuple[str, ...]] = ()
+    """Numbers that must be nonzero for the element to exert a force."""
 
-    @property
-    def needs(self) -> str:
-        """Return the field that determines where the force acts."""
-        return self.along if self.along in (SENSOR, JOINT, STRANDS) else "b"
+    @classmethod
+    def document_type(cls) -> type[Element]:
+        """Return `Force`."""
+        return Force
 
 
-_LAW = ("stiffness", "rest", "damping", "law")
-_COUPLING = ("leader", "ratio", *LEVELS, "stribeck_speed")
-_KINDS = (
-    ForceKind("wrench", "Force and torque", ("a", "b", "resolve", "force", "torque")),
-    ForceKind("line", "Spring, damper or any law on a line", ("a", "b", *_LAW, "masses"), LINE),
-    ForceKind(
-        "series",
-        "Spring and damper in series on a line",
-        ("a", "b", "stiffness", "rest", "damping"),
-        LINE,
-        ("stiffness", "damping"),
-    ),
-    ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW), SENSOR),
-    ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW), JOINT),
-    ForceKind(
-        "clutch",
-        "Clutch between two joints",
-        ("joint", *_COUPLING),
-        JOINT,
-        ("friction",),
-    ),
-    ForceKind("tendon", "Tendon over joints and sensors", (STRANDS, *_LAW, "inertia"), STRANDS),
-)
+class UnknownForce(ForceKind):
+    """Substitute for a kind that is not installed."""
 
-FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
-"""Document fields used by each kind; `core.mechanics.elements.forces.FORCES` adds those of user-defined kinds."""
-
-UNKNOWN_FORCE = ForceKind(
-    "",
-    "Unknown kind",
-    ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_COUPLING, *_LAW, "settings"),
-)
-"""Substitute for a kind that is not installed."""
+    name, title = "", "Unknown kind"
+    uses = (
+        *("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate"),
+        *("leader", "ratio", *LEVELS, "stribeck_speed", "stiffness", "rest", "damping", "law", "settings"),
+    )
+    needs = ()
 
 
-_ASKED = {"b": "body or frame", STRANDS: "joints or sensors"}
+FORCE_KINDS: ElementKinds[ForceKind] = ElementKinds("force", ForceKind, "core.mechanics.elements.forces")
+"""All kinds of force elements, in the order in which the window offers them."""
+
+
+_ASKED = {"b": "body or frame", STRANDS: "joints or sensors", "leader": "other joint"}
+"""Field that a kind needs → what it names, where that is another word."""
 
 
 def _place_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
@@ -133,13 +110,7 @@ class Strand(Element):
 class Force(Element):
     """A force element.
 
-    wrench: force and torque on b at its origin, the opposite on a (default: world) at the same point, given in the axes
-    of `resolve` (empty: world; may be a or b). line: along the line from a's to b's origin, positive pulls the ends
-    together: F = stiffness · (length − rest) + damping · rate + law. series: a spring and a damper one behind the other
-    on that line (no mass between). sensor, joint: the same law along a scalar geometric sensor or a coordinate, acting
-    against its growth: Q = −F. tendon: the same law along L = Σ factor · value of its strands; its `inertia` m moves
-    with L: ½ m L̇². clutch: dry friction between two joints, against v_joint − ratio · v_leader; it sticks and slips,
-    and a formula of its friction engages it.
+    Its kind says what it exerts, and which of these fields it uses (`core.mechanics.elements.forces`, a file per kind).
     Formulas may use `t`, parameters, joints (`elbow`, `elbow.v`), sensors (`reach`, `reach.rate`) and, in `law`, the
     element's own `length` and `rate`.
     """
@@ -197,7 +168,7 @@ class Force(Element):
     @property
     def is_clutch(self) -> bool:
         """Return True if the force is friction between two joints."""
-        return "leader" in self.info.uses and self.info is not UNKNOWN_FORCE
+        return "leader" in self.info.uses and self.info is not UnknownForce
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
@@ -205,9 +176,9 @@ class Force(Element):
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
-    def info(self) -> ForceKind:
-        """Return the declaration of this kind."""
-        return FORCE_KINDS.get(self.kind, UNKNOWN_FORCE)
+    def info(self) -> type[ForceKind]:
+        """Return the kind."""
+        return FORCE_KINDS.get(self.kind, UnknownForce)
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the length, value or coordinate along which the force acts."""
@@ -224,18 +195,16 @@ class Force(Element):
     def validate(self) -> None:
         """Raise ModelError if a field required by the kind is missing."""
         require_each_once(self.settings, f"force '{self.name}'")
-        if self.info is UNKNOWN_FORCE:
-            return
-        needed = self.info.needs
-        if not getattr(self, needed):
+        for needed in self.info.needs:
+            if not getattr(self, needed):
+                raise ModelError(
+                    f"The {_ASKED.get(needed, needed)} on which the force acts is missing.",
+                    where=f"force '{self.name}', {needed}",
+                    remedy=f"Name the {_ASKED.get(needed, needed)}.",
+                )
+        if self.is_clutch and self.leader == self.joint:
             raise ModelError(
-                f"The {_ASKED.get(needed, needed)} on which the force acts is missing.",
-                where=f"force '{self.name}', {needed}",
-                remedy=f"Name the {_ASKED.get(needed, needed)}.",
-            )
-        if self.is_clutch and self.leader in ("", self.joint):
-            raise ModelError(
-                "Both sides are the same joint." if self.leader else "The other side is missing.",
+                "Both sides are the same joint.",
                 where=f"force '{self.name}', leader",
                 remedy="Name another joint.",
             )

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 import scipy.optimize
-from tests.mobility import overconstrained as machines
 
 from core.analysis.actuators import actuators, default_actuators, transmission, uncontrolled_motion_text
 from core.analysis.manipulability import actuated_jacobian, dimensions, manipulability, measures, singular_values
@@ -18,6 +17,7 @@ from core.functions.results import leaves, tables
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Driver, Limit, Model
 from resources import EXAMPLES
+from tests.constraints.mobility import overconstrained as machines
 
 HALF = math.pi / 2
 CONSTRAINED = sorted(

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.analysis.branches import branches, independent_coordinates
 from core.analysis.free_motion_poses import swing
@@ -13,6 +12,7 @@ from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism
 from resources import EXAMPLES
+from tests.constraints.mobility import overconstrained as machines
 
 
 def test_a_planar_four_bar_has_two_branches_mirror_images_of_each_other():

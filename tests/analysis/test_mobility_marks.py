@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.analysis.mobility_marks import MobilityMarks, tool_of_arm
 from core.analysis.singular_directions import NEAR_SINGULAR_FRACTION, SingularDirections
@@ -12,6 +11,7 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Inertia, Joint, Model, Pose
 from resources import EXAMPLES
+from tests.constraints.mobility import overconstrained as machines
 
 SOLID = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
 

@@ -19,12 +19,12 @@ import kinetostat as ks
 from benchmarks import problems
 from benchmarks.c_rounding import apart, code_samples, run_samples
 from core.c_code.compilers import OPTIMISED, STRICT
-from core.c_code.generate import Generated, generate_c
+from core.c_code.generate import Generated, UnstableStep, generate_c
 from core.functions.context import Context
 from core.functions.subjects.c_code import FUNCTIONS
 from core.simulation.run.initial_state import start_state
 from resources import EXAMPLES
-from tests.walks import slow
+from tests.walks import slow, walk
 
 
 def example(name: str) -> ks.Model:
@@ -43,12 +43,20 @@ MACHINES = (
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", walk(sorted(path.stem for path in EXAMPLES.glob("*.kst")), quick=MACHINES))
 def test_code_passes_its_own_test_and_equals_the_programs_run(name: str, tmp_path: Path) -> None:
-    found = generate_c(example(name), tmp_path / "code")
+    """Runge–Kutta's step and the closing of loops: C text, reference and run are equal, unless code smooths friction or
+    stops, and says so."""
+    try:
+        found = generate_c(example(name), tmp_path / "code")
+    except UnstableStep as error:
+        found = generate_c(example(name), tmp_path / "code", step=0.5 * error.longest)
     assert found.trial.passed, found.trial.words
-    assert found.difference is not None
-    assert found.difference < 1e-10
+    if found.difference is None:
+        assert name not in MACHINES
+        assert found.notes
+    else:
+        assert found.difference < (1e-10 if name in MACHINES else 1e-9)  # change points magnify rounding
 
 
 def test_where_motion_is_chaotic_code_and_run_are_no_farther_apart_than_runs_from_neighbouring_bits() -> None:

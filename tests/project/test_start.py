@@ -32,7 +32,6 @@ LIBRARIES = {
     "tomllib",
     "trimesh",
     "vtkmodules",
-    "ziamath",
 }
 """What takes long to load."""
 OTHERS = {

@@ -31,8 +31,9 @@ def test_the_limits_of_the_page_are_those_of_the_code():
     wanted = {
         "model, each included file": kind(regular_file.MODEL),
         "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, each counted with {extra:,} bytes extra",
-        "MJCF replicates": f"{frames.MOST_COPIES:,} copies each, {elements:,} elements"
-        f" and {letters} million characters",
+        "MJCF replicates": (
+            f"{frames.MOST_COPIES:,} copies each, {elements:,} elements and {letters} million characters"
+        ),
         "Xacro": f"{xacro.TIME_LIMIT:.0f} s, {process.MEMORY_LIMIT >> 30} GB of memory, {kind(regular_file.MODEL)}",
         "imported machines": f"{assemblies.MOST_BODIES:,} bodies",
         "mesh": f"{kind(regular_file.MESH)}, {numbers} million numbers, {places:,} places",

@@ -7,8 +7,8 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
-from core.files.mathematica.meaning import ranges
-from core.files.mathematica.syntax import parse
+from core.files.mathematica.meaning import ranges, shown
+from core.files.mathematica.syntax import parse, parse_all
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -214,3 +214,28 @@ def test_divisions_may_be_given_once(session, written):
 def test_a_number_between_ranges_is_refused(session):
     with pytest.raises(ExpressionError, match="'3' is not a range"):
         session.run("ShowRobot[{{q1, 0, 1}, 3, {q2, 0, 1}}]")
+
+
+def test_places_are_counted_within_their_line_after_a_comment_of_several_lines():
+    with pytest.raises(ExpressionError) as caught:
+        parse_all("a = 1 (* one\n  two *) )")
+    assert (caught.value.line, caught.value.where) == (2, "column 10")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a - (b - c)", "a - (b - c)"),
+        ("-a b - c", "-a b - c"),
+        ("(a^b)^c", "(a^b)^c"),
+        ("a/(b c)", "a/(b c)"),
+    ],
+)
+def test_expressions_are_written_with_the_parentheses_they_need(source, text):
+    assert shown(parse(source)) == text
+    assert shown(parse(text)) == text
+
+
+def test_long_sums_are_written_without_recursion():
+    text = " + ".join(f"a{k}" for k in range(5_000))
+    assert shown(parse(text)) == text

@@ -27,9 +27,10 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.number_table import NumberColumn, NumberTable
 from app.widgets.options.signal_options import LastNameCompleter
 from app.widgets.panel_parts import push_button, scrolled, with_buttons
-from app.widgets.quantities.quantity_text import Units, measure_of
+from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, read
+from app.widgets.refused_texts import RefusedTexts
 from app.widgets.vary_table import VaryTable
-from core.errors import FileError, ModelError
+from core.errors import FileError, KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Aim, DesignVariable, FunctionRow, Model, PoseRow, RequiredRow
 from core.model.fields import Value
@@ -54,6 +55,7 @@ class MachinePage(QTabWidget):
         super().__init__()
         self._choose_file, self._names = choose_file, names
         self._model = Model(name="")
+        self._mech: Mechanism | None = None
         self._kind = PARAMETERS
         self.vary = VaryTable(units)
         self.minimise = QLineEdit()
@@ -66,6 +68,19 @@ class MachinePage(QTabWidget):
         self._name_inputs()
         self._connect()
         self.show_kind(PARAMETERS)
+
+    def watch(self, refused: RefusedTexts) -> None:
+        """Mark texts in lines and tables that cannot be read."""
+        refused.watch_table(self.vary, self.vary.check_cell)
+        for table in (self.points, self.poses):
+            refused.watch_table(
+                table,
+                lambda at, column, table=table: table.check(at, column, self._model.values()),
+            )
+        for line in (self.minimise, self.require, self.output):
+            refused.watch_line(line, lambda line=line: self._check_formulas(line))
+        refused.watch_line(self.starts, self.count)
+        refused.watch_line(self.duration, self._duration)
 
     # --------------------------------------------------------------------------------------------- making
 
@@ -186,7 +201,7 @@ class MachinePage(QTabWidget):
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
         """Show the parameters, coordinates and bodies of a machine."""
-        self._model = model
+        self._model, self._mech = model, mech
         self.vary.show_parameters(model, mech)
         self.output.setCompleter(None)
         along, driven, frame = self.along.currentData(), self.driven.currentData(), self.frame.currentText()
@@ -296,12 +311,26 @@ class MachinePage(QTabWidget):
             return dataclasses.replace(asked, minimise=minimise)
         return dataclasses.replace(asked, minimise=minimise, over="sweep", coordinate=along)
 
+    def _check_formulas(self, line: QLineEdit) -> None:
+        """Raise ModelError naming the line if one of its formulas cannot be read."""
+        from core.design.objective import Formula
+        from core.simulation.measures.run_measures import Requirement, Signals
+
+        if self._mech is None:
+            return
+        signals, several = Signals(self._mech), line is self.require
+        for formula in line.text().split(";") if several else [line.text()]:
+            try:
+                if formula.strip():
+                    Requirement(signals, formula.strip()) if several else Formula(signals, formula)
+            except KinetostatError as error:
+                raise ModelError(error.what, where=line.accessibleName(), remedy=error.remedy) from None
+
     def _duration(self) -> Value:
-        text = self.duration.text().strip()
         try:
-            return float(text)
-        except ValueError:
-            return text  # a formula in parameters
+            return read(self.duration.text().strip(), measure_of("time"), SIUnits(), self._model.values())
+        except KinetostatError as error:
+            raise ModelError(error.what, where="duration of the run", remedy=error.remedy) from None
 
     def show_aim(self, aim: Aim) -> list[str]:
         """Show a design of the document; return the names of variables that have no row here."""

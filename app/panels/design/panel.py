@@ -34,6 +34,7 @@ from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, number, quantity
+from app.widgets.refused_texts import RefusedTexts
 from core.errors import KinetostatError
 from core.functions.subjects.design import TOPOLOGY_TITLES
 from core.model import Aim
@@ -89,6 +90,11 @@ class DesignPanel(QWidget):
         self.saved = SavedDesigns(session, self._load_design, self._current_design, self._refuse)
         self._lay_out()
         self._connect_search()
+        self._refused = RefusedTexts(self)
+        self._refused.changed.connect(self.note.hold)
+        self.machine_page.watch(self._refused)
+        self._refused.watch_line(self.curve_page.smooth, self.curve_page.terms)
+        self._refused.watch_line(self.curve_page.points, self.curve.check_typed)
         self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, self._on_setting_changed))
@@ -192,6 +198,7 @@ class DesignPanel(QWidget):
         else:
             self._names = ()
             self.machine_page.show_machine(self._session.model, self._session.mech)
+        self._refused.recheck()
 
     def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):

@@ -108,8 +108,18 @@ class TargetCurve:
             return
         self._told(len(drawn.points))
 
+    def _typed(self) -> str:
+        return self.page.points.text().replace(";", "\n")
+
     def _on_typed(self) -> None:
-        self.take(self.page.points.text().replace(";", "\n"), ".csv", "points")
+        self.take(self._typed(), ".csv", "points")
+
+    def check_typed(self) -> None:
+        """Raise FileError if the typed points cannot be read."""
+        from core.design.target_curves import from_csv
+
+        if self._typed().strip():
+            from_csv(self._typed(), name="points", closed=self.closes)
 
     def _read(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self.page, "Points of a curve", "", KINDS)

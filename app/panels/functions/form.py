@@ -29,6 +29,7 @@ class FunctionForm(PanelForm):
     def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
         super().__init__(function, settings, "Stop")
         self.editors: dict[str, OptionEditor] = {}
+        self._context, self._document = context, context().document
         self.card = 0
         """The card whose answer follows, or followed last."""
         self._told = ""
@@ -85,11 +86,16 @@ class FunctionForm(PanelForm):
     def remember(self) -> None:
         """Keep the options for the next use."""
         self.settings.remember(f"functions/{self.function.id}", self.options())
+        self.settings.remember(f"machines/{self.function.id}", _machine_of(self._context()))
 
     def _restore_options(self) -> None:
+        """Show the options of the last use; those that belong to a machine only for the machine that they were of."""
         kept = self.settings.value(f"functions/{self.function.id}", {})
+        same = self.settings.value(f"machines/{self.function.id}", "") == _machine_of(self._context())
         if isinstance(kept, dict):
             for key, value in kept.items():
+                if key in self.editors and self.editors[key].option.of_machine and not same:
+                    continue
                 try:
                     self.show_options({key: value})
                 except (TypeError, ValueError, LookupError):  # kept by another version: the default stays
@@ -102,9 +108,16 @@ class FunctionForm(PanelForm):
         self._on_edited()
 
     def refresh(self) -> None:
-        """Update the form after a change of machine or units."""
+        """Update the form after a change of machine or units; in another document, what belonged to the machine before
+        takes its default."""
+        document = self._context().document
+        another, self._document = document != self._document, document
         for editor in self.editors.values():
+            if another and editor.option.of_machine:
+                editor.forget()
             editor.refresh()
+        if another:
+            self.show_problem("")
         self._follow()
 
     def _follow(self) -> None:
@@ -155,3 +168,8 @@ class FunctionForm(PanelForm):
         fits = self.progress.fontMetrics().horizontalAdvance(words) < self.progress.width() - 8
         self.progress.setFormat(words if fits else "%p %")
         self.progress.setToolTip(as_tip(f"{text or 'Working'}{left}"))
+
+
+def _machine_of(context: Context) -> str:
+    """Return what tells the machine of a context from others when it is opened again: its file, else its name."""
+    return context.model.origin or context.model.name

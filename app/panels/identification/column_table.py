@@ -143,6 +143,13 @@ class ColumnTable(QTableWidget):
         """Return the signals that are assigned to a column."""
         return tuple(s for at in range(self.rowCount()) if (s := self.signal(at)) not in (UNUSED, CLOCK))
 
+    def check_cell(self, at: int, column: int) -> None:
+        """Raise KinetostatError naming the column if its unit is not known."""
+        from core.mechanics.elements.recorded_signals import factor_of
+
+        if column == UNIT and at < len(self._names) and (unit := self.item(at, UNIT).text().strip()):
+            factor_of(unit, "", self._names[at])
+
     def columns(self) -> dict[str, Array]:
         """Return the columns as arrays by assigned signal, converted from the chosen units. Raises ModelError."""
         if not self.rowCount():
@@ -153,6 +160,7 @@ class ColumnTable(QTableWidget):
             signal, unit = self.signal(at), self.item(at, UNIT).text().strip()
             if signal == UNUSED:
                 continue
+            self.check_cell(at, UNIT)
             if signal in taken:
                 raise ModelError(
                     f"'{name}' and '{taken[signal]}' are both assigned to {signal}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtWidgets import (
@@ -18,8 +18,9 @@ from app.plain_text import as_tip
 from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.quantities.quantity_text import Units
+from app.widgets.refused_texts import RefusedTexts
 from app.widgets.vary_table import VaryTable
-from core.errors import ModelError
+from core.errors import KinetostatError, ModelError
 from core.functions import Context
 from core.functions.option_texts import quantity
 from core.functions.options import Number
@@ -31,6 +32,7 @@ from core.functions.subjects.identification import (
     parts_of,
     torque_of_text,
 )
+from core.model.formula.expression import parse
 from core.model.parameters import value_of
 
 NARROW = 90
@@ -82,6 +84,13 @@ class Fields:
             )
         return int(found)
 
+    def watch(
+        self, refused: RefusedTexts, context: Callable[[], Context], readers: Mapping[str, Callable[[Context], object]]
+    ) -> None:
+        """Mark texts that cannot be read. readers : field → function that raises KinetostatError"""
+        for name, read in readers.items():
+            refused.watch_line(self.lines[name], lambda read=read: read(context()))
+
 
 class Kinds(QWidget):
     """Check boxes for the kinds of parameters to identify."""
@@ -131,15 +140,22 @@ class ForcesPage(QWidget):
         )
         _set_page_layout(self, form)
 
+    def watch(self, refused: RefusedTexts, context: Callable[[], Context]) -> None:
+        """Mark texts that cannot be read."""
+        self.fields.watch(refused, context, {"cutoff": self._cutoff, "held": lambda _: _fraction(self.fields)})
+
     def options(self, context: Context) -> dict[str, Any]:
         """Return the options as `identify` takes them."""
         return {
             "kinds": self.kinds.chosen(),
             "only": parts_of(self.fields.lines["only"].text()),
             "method": self.method.currentData(),
-            "cutoff": self.fields.number(context, "cutoff", "frequency"),
+            "cutoff": self._cutoff(context),
             "held_back": _fraction(self.fields),
         }
+
+    def _cutoff(self, context: Context) -> float | None:
+        return self.fields.number(context, "cutoff", "frequency")
 
 
 def _fraction(fields: Fields) -> float:
@@ -198,6 +214,30 @@ class RunPage(QWidget):
         self.fields.lines["start"].setPlaceholderText(names.hint(known, "{joint}.v=0", end=""))
         self.fields.lines["torque"].setToolTip(as_tip(names.hint("{joint}=10*sin(t)", end="; …")))
 
+    def watch(self, refused: RefusedTexts, context: Callable[[], Context]) -> None:
+        """Mark texts that cannot be read, in the lines and in the table of parameters."""
+        readers: dict[str, Callable[[Context], object]] = {
+            "start": self._start,
+            "torque": lambda _: self._torque(),
+            "segments": self._segments,
+            "held": lambda _: _fraction(self.fields),
+        }
+        self.fields.watch(refused, context, readers)
+        refused.watch_table(self.vary, self.vary.check_cell)
+
+    def _torque(self) -> dict[str, str] | None:
+        """Return the joint forces, whose formulas can be parsed. Raises KinetostatError."""
+        found = torque_of_text(self.fields.lines["torque"].text())
+        for name, formula in (found or {}).items():
+            try:
+                parse(formula)
+            except KinetostatError as error:
+                raise error.at(where=f"joint force of {name}") from None
+        return found
+
+    def _segments(self, context: Context) -> int:
+        return self.fields.whole(context, "segments")
+
     def options(self, context: Context) -> dict[str, Any]:
         """Return the options as `fit_run` takes them. Raises ModelError."""
         start = self._start(context)
@@ -206,8 +246,8 @@ class RunPage(QWidget):
             "free": None if self.start_free.isChecked() else (),
             "q0": {name.removesuffix(".q"): value for name, value in start.items() if not name.endswith(".v")},
             "v0": {name.removesuffix(".v"): value for name, value in start.items() if name.endswith(".v")},
-            "torque": torque_of_text(self.fields.lines["torque"].text()),
-            "segments": self.fields.whole(context, "segments"),
+            "torque": self._torque(),
+            "segments": self._segments(context),
             "held_back": _fraction(self.fields),
         }
 
@@ -262,19 +302,29 @@ class ExcitationPage(QWidget):
         lines.form.addRow("Criterion", self.criterion)
         _set_page_layout(self, lines.form)
 
-    def options(self, context: Context) -> dict[str, Any]:
-        """Return the options as `excitation` takes them."""
+    def _readers(self) -> dict[str, Callable[[Context], Any]]:
+        """Return the functions that read the fields of numbers, in SI. They raise ModelError."""
         fields = self.fields
         return {
+            "period": lambda context: fields.needed(context, "period", "time"),
+            "harmonics": lambda context: fields.whole(context, "harmonics"),
+            "speed": lambda context: fields.number(context, "speed"),
+            "acceleration": lambda context: fields.number(context, "acceleration"),
+            "rate": lambda context: fields.needed(context, "rate", "frequency"),
+            "starts": lambda context: fields.whole(context, "starts"),
+        }
+
+    def watch(self, refused: RefusedTexts, context: Callable[[], Context]) -> None:
+        """Mark texts that cannot be read."""
+        self.fields.watch(refused, context, self._readers())
+
+    def options(self, context: Context) -> dict[str, Any]:
+        """Return the options as `excitation` takes them."""
+        return {
             "kinds": self.kinds.chosen(),
-            "only": parts_of(fields.lines["only"].text()),
-            "period": fields.needed(context, "period", "time"),
-            "harmonics": fields.whole(context, "harmonics"),
+            "only": parts_of(self.fields.lines["only"].text()),
             "criterion": self.criterion.currentData(),
-            "speed": fields.number(context, "speed"),
-            "acceleration": fields.number(context, "acceleration"),
-            "rate": fields.needed(context, "rate", "frequency"),
-            "starts": fields.whole(context, "starts"),
+            **{name: read(context) for name, read in self._readers().items()},
         }
 
 

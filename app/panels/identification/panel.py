@@ -35,6 +35,7 @@ from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units
+from app.widgets.refused_texts import RefusedTexts
 from core.errors import KinetostatError
 from core.functions.context import Context
 from core.functions.subjects.identification import (
@@ -91,6 +92,11 @@ class IdentificationPanel(QWidget):
         self.save_button = push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
         self.apply_button = push_button("Apply", "Apply the results to the machine (can be undone)", self.apply)
         self._lay_out()
+        self._refused = RefusedTexts(self)
+        self._refused.changed.connect(self.note.hold)
+        self._refused.watch_table(self.columns, self.columns.check_cell)
+        for page in (self.forces_page, self.run_page, self.motion_page):
+            page.watch(self._refused, session.context)
         self._life = Lifetime()
         self._life.listen((session.changed, self._on_machine_changed), (session.runs.changed, self._offer_sources))
         if isinstance(settings, Settings):
@@ -169,6 +175,7 @@ class IdentificationPanel(QWidget):
         if self.columns.rowCount():
             self.columns.offer(self._session.mech)
         self.run_page.show_parameters(self._session.context())
+        self._refused.recheck()
 
     def _on_kind_changed(self) -> None:
         """Update the panel after another identification method was chosen."""

@@ -23,6 +23,7 @@ from app.widgets.example_names import ExampleNames
 from app.widgets.note import Note
 from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, measure_of
 from app.widgets.question_picker import QuestionPicker
+from app.widgets.refused_texts import RefusedTexts
 from core.errors import KinetostatError, ModelError
 from core.functions import Context
 from core.model import Trim, TrimRow
@@ -91,6 +92,10 @@ class OperatingPointPanel(QWidget):
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self.solve)
         self.table.edited.connect(self._drop_result)
+        self._refused = RefusedTexts(self)
+        self._refused.watch_table(self.table, lambda at, column: self.table.check(at, column, self._values()))
+        self._refused.changed.connect(self.note.hold)
+        self.table.edited.connect(self._refused.recheck)
         self._life = Lifetime()
         self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
@@ -155,6 +160,7 @@ class OperatingPointPanel(QWidget):
     def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model or old.model.machine == new.model.machine:
             return
+        self._refused.recheck()
         known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
         shown = {row.name for row in self.table.rows()}
         if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:

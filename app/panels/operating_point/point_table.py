@@ -189,8 +189,15 @@ class RowTable(QTableWidget):
             read = {_FIELDS[column]: self._value(at, column, values) for column in TEXTS[role]}
             return TrimRow(quantity=name, role=role, **{field: x for field, x in read.items() if x is not None})
         except KinetostatError as error:
-            remedy = error.remedy or "Enter a number, optionally with a unit."
-            raise ModelError(error.what, where=f"row '{name}'", remedy=remedy) from None
+            raise _error_of_row(name, error) from None
+
+    def check(self, at: int, column: int, values: Mapping[str, float]) -> None:
+        """Raise ModelError naming the row if the role uses a cell whose text cannot be read."""
+        if column in TEXTS[self.role(at)]:
+            try:
+                self._value(at, column, values)
+            except KinetostatError as error:
+                raise _error_of_row(self._text(at, QUANTITY), error) from None
 
     def _measure(self, at: int, column: int) -> Measure:
         return PLAIN if column == WEIGHT else self._measure_of(self._text(at, QUANTITY))
@@ -246,3 +253,8 @@ class RowTable(QTableWidget):
                 self._write(item.row(), item.column(), value)
                 self._quiet = False
         self.edited.emit()
+
+
+def _error_of_row(name: str, error: KinetostatError) -> ModelError:
+    remedy = error.remedy or "Enter a number, optionally with a unit."
+    return ModelError(error.what, where=f"row '{name}'", remedy=remedy)

@@ -102,19 +102,12 @@ class OutputPanel(QWidget):
         self._show_placeholder()
 
     def close(self) -> None:
-        """Disconnect from all signals and end the typesetting thread."""
+        """Disconnect from all signals."""
         self._life.close()
         self._late.stop()
         slices().drop(self)
         for card in self.cards:
             card.close()
-        if self._any:
-            from app.formulas.matrix import formulas
-
-            formulas().wait()
-
-    _any = False
-    """True once a card has been shown."""
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -127,7 +120,6 @@ class OutputPanel(QWidget):
         result = result if result.card else dataclasses.replace(result, card=new_card())
         from app.panels.output.card import ResultCard
 
-        self._any = True
         card = ResultCard(result, self._session, self._answers, self._settings)
         card.removed.connect(lambda: self._remove(card))
         self.cards.append(card)

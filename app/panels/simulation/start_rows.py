@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
 from app.background.lifetime import Lifetime
@@ -18,6 +18,7 @@ from app.runs.job import Simulation
 from app.runs.run_settings import start_of
 from app.widgets.label import Label
 from app.widgets.note import severity_color
+from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError
 from core.model.formula.expression import names, parse
@@ -59,11 +60,24 @@ class Axis(NamedTuple):
 
 
 class _ValueField(QLineEdit):
-    """Text field that shows its text in the error colour of the theme while it is refused."""
+    """Text field that shows its text in the error colour of the theme while it is refused; Escape takes it back."""
+
+    taken_back = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._on_refused = False
+        FieldKeys(self, self.edited)
+
+    def edited(self) -> bool:
+        """Return True while text is typed or refused."""
+        return self.isModified() or self._on_refused
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.edited():
+            self.taken_back.emit()
+        else:
+            super().keyPressEvent(event)
 
     def refuse(self, refused: bool) -> None:
         """Mark the text as refused or accepted."""
@@ -105,10 +119,13 @@ class StartRow(QObject):
         self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
         self.slider.valueChanged.connect(self._on_slider_moved)
         self.line.editingFinished.connect(self._on_typed)
+        self.line.taken_back.connect(self.take_back)
         self._shown: float | str = 0.0
         self._written = ""
         self._position = 0
         self._problem = ""
+        self.check: Callable[[str], object] = lambda formula: None
+        """Raises KinetostatError for a formula that the machine cannot evaluate."""
 
     def show_value(self, value: float | str) -> None:
         """Show a value; a refused text stays until the value itself changes."""
@@ -133,6 +150,11 @@ class StartRow(QObject):
         text = value if isinstance(value, str) else number(value, self.measure, self.units, DIGITS)
         self._written = "" if value == self.own else text
         self.line.setText(self._written)
+
+    def take_back(self) -> None:
+        """Discard typed or refused text."""
+        self._say("")
+        self.show_value(self._shown)
 
     @property
     def problem(self) -> str:
@@ -181,6 +203,7 @@ class StartRow(QObject):
     def _read(self, text: str) -> float | str:
         """Return a number, or the text of a formula where formulas are allowed. Raises KinetostatError."""
         if self.formulas and names(parse(text)):
+            self.check(text)
             return text
         value = read(text, self.measure, self.units, {}, fold=True)
         return value if isinstance(value, str) else float(value)
@@ -266,6 +289,7 @@ class StartRows(QTabWidget):
                 row = StartRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
                 row = StartRow(axis.name, axis.force, self._settings, axis.strongest, True)
+                row.check = self._checker(axis.name)
             row.edited.connect(self._setter(kind, axis.name, row.own))
             row.refused.connect(self._on_refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
@@ -277,6 +301,14 @@ class StartRows(QTabWidget):
             grid.addWidget(Label("The machine has no movable joint."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
+
+    def _checker(self, name: str) -> Callable[[str], object]:
+        def check(formula: str) -> None:
+            from core.simulation.equations.joint_forces import check_formula
+
+            check_formula(self._session.mech, name, formula)
+
+        return check
 
     def _setter(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:

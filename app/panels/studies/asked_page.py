@@ -23,6 +23,7 @@ from app.panels.studies.asked_tables import FORMULAS, RecordTable, VariedTable
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.note import Note
+from app.widgets.refused_texts import RefusedTexts
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
@@ -153,6 +154,14 @@ class StudySettingsPage(QTabWidget):
                 shown = kind == ("targets" if label.text() == "Frame" else "runs")
                 self._form_layout.setRowVisible(k, shown)
         self.setTabVisible(1, kind in ("runs", "poses"))
+
+    def watch(self, refused: RefusedTexts) -> None:
+        """Mark texts that cannot be read."""
+        refused.watch_table(self.varied, self.varied.check_cell)
+        refused.watch_table(self.record, self.record.check_cell)
+        for line in (self.duration, self.count, self.seed):
+            refused.watch_line(line, lambda line=line: _number(line))
+        refused.watch_line(self.step, lambda: _number(self.step) if self.step.text().strip() else None)
 
     # ------------------------------------------------------------------------------------------- the machine
 

@@ -25,9 +25,11 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_tip
 from app.widgets.options.signal_options import LastNameCompleter
 from app.widgets.picture_frame import Ink, faint
-from core.errors import KinetostatError
+from core.errors import KinetostatError, ModelError
+from core.model.formula.expression import evaluate, parse
+from core.simulation.measures.reductions import FURTHER
 from core.studies.distributions import distribution_of
-from core.studies.study_text import is_drawn
+from core.studies.study_text import is_drawn, recorded, values_of
 
 NAME, NOW, VALUES, PICTURE = range(4)
 NARROW = 320
@@ -102,6 +104,11 @@ def _grid_size(text: str) -> int:
     return 11 if len(parts) == 2 else len([part for part in text.split(",") if part.strip()])
 
 
+def _number(text: str) -> float:
+    """Return a number, which may have a unit. Raises KinetostatError."""
+    return float(evaluate(parse(text), {}))
+
+
 class VariedTable(QTableWidget):
     """Table of all quantities that can be varied; the checked ones are. Emits `edited` after every edit of the user."""
 
@@ -143,11 +150,12 @@ class VariedTable(QTableWidget):
         """Show rows of (name, present value, distribution); texts already shown for a name are kept."""
         known = {self.item(k, NAME).text(): k for k in range(self.rowCount())}
         kept = {name: (self.item(k, NAME).checkState(), self.item(k, VALUES).text()) for name, k in known.items()}
+        refused = {name for name, k in known.items() if self._is_refused(k)}
         self._quiet = True
         self.setRowCount(0)
         for at, (name, now, values) in enumerate(rows):
             checked, text = kept.get(name, (Qt.CheckState.Unchecked, values))
-            if checked == Qt.CheckState.Unchecked:
+            if checked == Qt.CheckState.Unchecked and name not in refused:
                 text = values
             self.insertRow(at)
             head, shown = QTableWidgetItem(name), QTableWidgetItem(f"{now:.6g}")
@@ -171,6 +179,26 @@ class VariedTable(QTableWidget):
             for k in range(self.rowCount())
             if self.item(k, NAME).checkState() == Qt.CheckState.Checked
         }
+
+    def _is_refused(self, at: int) -> bool:
+        try:
+            self.check_cell(at, VALUES)
+        except KinetostatError:
+            return True
+        return False
+
+    def check_cell(self, at: int, column: int) -> None:
+        """Raise ModelError naming the quantity if its values or its distribution cannot be read."""
+        if column != VALUES or self.item(at, NAME) is None:
+            return
+        text = self.item(at, VALUES).text().strip()
+        try:
+            if is_drawn(text):
+                distribution_of(text, _number)
+            elif not values_of(text, _number):
+                raise ModelError("Values are missing.", remedy="Write from:to:count, a list, or a distribution.")
+        except KinetostatError as error:
+            raise error.at(where=f"'{self.item(at, NAME).text()}'") from None
 
     def show_varied(self, varied: Mapping[str, str]) -> list[str]:
         """Check these quantities and no others; return the names that have no row."""
@@ -252,6 +280,17 @@ class RecordTable(QTableWidget):
             if formula:
                 found[name or f"r{k + 1}"] = formula
         return found
+
+    def check_cell(self, at: int, column: int) -> None:
+        """Raise KinetostatError naming the row if its formula cannot be parsed."""
+        if column != 1 or not (text := self.item(at, 1).text().strip()):
+            return
+        name = self.item(at, 0).text().strip() or f"r{at + 1}"
+        try:
+            meant = recorded(name, text)
+            parse(meant if isinstance(meant, str) else meant[0], "native", FURTHER)
+        except KinetostatError as error:
+            raise error.at(where=f"record '{name}'") from None
 
     def show_record(self, record: Mapping[str, str]) -> None:
         """Show these formulas, and an empty row."""

@@ -26,6 +26,7 @@ from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, push_button, with_buttons
 from app.widgets.progress import ProgressBar
+from app.widgets.refused_texts import RefusedTexts
 from core.errors import KinetostatError
 from core.model.fields import fields_of
 
@@ -60,6 +61,9 @@ class StudiesPanel(QWidget):
         self._life = Lifetime()
         self._life.listen((session.changed, self._on_machine_changed))
         self.asked.kind.activated.connect(lambda _: self._begin())
+        self._refused = RefusedTexts(self)
+        self._refused.changed.connect(self.note.hold)
+        self.asked.watch(self._refused)
         self._begin()
         self._show_plans()
         self._document = session.document

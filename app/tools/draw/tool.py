@@ -379,8 +379,8 @@ def _set_dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Return True for keys of the tool: letters of sub-tools, Tab, Enter, Backspace, and digits while a link is being
-    drawn."""
+    """Return True for keys of the tool: letters of sub-tools, Tab, Enter, Backspace, and what begins a number: of a
+    link, whose first pin may be typed, too, and of what was picked."""
     if event.modifiers() & ~PLAIN:
         return False
     hand, key = hand_of(view), event.key()
@@ -391,7 +391,7 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
-    measured = bool(hand.chain or hand.picks) or (_sub_tool(hand).key == "l" and text in "(=-+.")
+    measured = bool(hand.chain or hand.picks) or _sub_tool(hand).key == "l"
     return text in SUB_TOOLS or text == "v" or (text in OPENING and measured)
 
 
@@ -442,7 +442,7 @@ def _open_field(hand: Hand, text: str) -> None:
 
     def reading(typed: str) -> str:
         settings, values = hand.view.settings, hand.drawing.values
-        hand.typed = typed_numbers(typed, settings, values)
+        hand.typed = typed_numbers(typed, settings, values, first=not (hand.chain or hand.picks))
         hand.view.annotations.update()
         return worth(hand.typed, settings, values)
 

@@ -29,19 +29,24 @@ class Typed:
 NOTHING = Typed()
 
 
-def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed:
+def typed_numbers(text: str, units: Units, values: Mapping[str, float], *, first: bool = False) -> Typed:
     """Parse a text such as "120", "120 < 30", "< 30", "120 << 30" (from the link before), "0.1, 0.2". Raises
-    ExpressionError with a message for the user."""
+    ExpressionError with a message for the user.
+
+    first : the text places the first pin of a link, which has two coordinates and no length
+    """
     stripped = text.strip().removeprefix("=").strip()
     if not stripped:
         return NOTHING
-    decimal = re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
+    decimal = not first and re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
     parts = [stripped] if decimal else _split_outside_brackets(stripped, ",")
     if len(parts) == 2:
         u, v = (_number_in_si(part, LENGTH, units, values) for part in parts)
         return Typed(point=(u, v))
     if len(parts) > 2:
         raise ExpressionError(f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type u, v.")
+    if first:
+        raise ExpressionError("The first pin has two coordinates.", remedy="Type u, v, such as 0, 0; or click.")
     head, mark, tail = stripped.partition("<")
     length = read(head, LENGTH, units, values) if head.strip() else None
     if not mark:

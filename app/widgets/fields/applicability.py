@@ -120,7 +120,9 @@ def _applies_to_kind(
     if isinstance(element, Sensor) and {"joint", "force"} <= set(uses):  # one of them
         other = {"joint": element.force, "force": element.joint}.get(field, "")
         return field in uses and not other
-    return field in uses or (field == "settings" and bool(getattr(element, field, ())))
+    if field == "settings" and not isinstance(element, Sensor):
+        return field in uses or bool(element.info.numbers or element.settings)
+    return field in uses
 
 
 def has_several_coordinates(model: Model | None, joint: str) -> bool:

@@ -28,6 +28,7 @@ from core.model import (
     Strand,
 )
 from core.model.edits.rewiring import geometric_sensors, scalar_sensors
+from core.model.element_kinds import ElementKind
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
 
@@ -86,14 +87,11 @@ class ChoiceEditor(FieldEditor):
 
 
 def option_title(owner: type, field: str, option: str) -> str:
-    """Return the title of an option; kinds of sensors and forces are used as they are."""
+    """Return the title of an option; kinds of forces and constraints may state theirs."""
+    kinds: dict[str, Mapping[str, type[ElementKind]]] = {"Force": FORCE_KINDS, "Constraint": CONSTRAINT_KINDS}
+    if field == "kind" and (kind := kinds.get(owner.__name__, {}).get(option)) is not None and kind.short_title:
+        return kind.short_title
     words = {
-        ("Force", "wrench"): "force and torque",
-        ("Force", "line"): "on a line",
-        ("Force", "series"): "in series",
-        ("Force", "sensor"): "along a sensor",
-        ("Force", "joint"): "in a joint",
-        ("Constraint", "hold"): "hold a sensor",
         ("LineMass", "from_a"): "distance from the first end",
         ("LineMass", "from_b"): "distance from the second end",
         ("LineMass", "fraction"): "fraction of the length",

@@ -13,7 +13,7 @@ from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.number_editors import Scrubber
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import Measure, quantity, value_in
+from app.widgets.quantities.quantity_text import Measure, measure_of, quantity, value_in
 from app.widgets.section import Section
 from core.model import Constraint, Force, Setting, SubAssembly
 from core.model.fields import Element, Field, Value
@@ -43,7 +43,7 @@ def declared(owner: Element) -> list[Declared]:
             found.append(Declared(each.name, each.name, each.description, measure, each.value, values))
     elif isinstance(owner, Force | Constraint):
         for number in owner.info.numbers:
-            measure = Measure(number.dimension, number.unit)
+            measure = Measure("none", number.unit) if number.dimension == "none" else measure_of(number.dimension)
             found.append(Declared(number.name, number.title, number.help, measure, number.default))
         known = {number.name for number in found}
         names = [setting.parameter for setting in owner.settings if setting.parameter not in known]

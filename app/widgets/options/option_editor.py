@@ -46,6 +46,12 @@ class OptionEditor(QWidget):
     def show_value(self, value: Any) -> None:
         """Show a value without emitting a change."""
 
+    def forget(self) -> None:
+        """Discard what was chosen or typed; the default is shown."""
+        for edit in self.findChildren(QuantityEdit):
+            edit.forget()
+        self.show_value(self.option.default)
+
     def refresh(self) -> None:
         """Update names and numbers after a change of machine or units."""
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QFocusEvent,
     QGuiApplication,
     QKeyEvent,
+    QMouseEvent,
     QPalette,
     QResizeEvent,
     QWheelEvent,
@@ -72,6 +73,7 @@ class QuantityEdit(QLineEdit):
         self.problem = ""
         self.add_actions: Callable[[QMenu], None] | None = None
         self._gesture: object = object()
+        self._clicked_into = False
         self.setMinimumWidth(30)
         self.setPlaceholderText("none" if optional else "")
         FieldKeys(self, lambda: self.isModified() or bool(self.problem))
@@ -267,11 +269,20 @@ class QuantityEdit(QLineEdit):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self._gesture = object()
+        self._clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason
         if not (self.isModified() or self.problem):
             selected = self.hasSelectedText()
             self._write()
             if selected or event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
                 self.selectAll()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Select a number that was clicked for the first time, so that typing replaces it; the next click sets the
+        cursor."""
+        super().mouseReleaseEvent(event)
+        if self._clicked_into and not (self.isModified() or self.problem or self.hasSelectedText()):
+            self.selectAll()
+        self._clicked_into = False
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

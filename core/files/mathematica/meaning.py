@@ -153,19 +153,30 @@ _LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, ".": 3, "^": 4}
 
 
 def _binary_text(tree: Binary) -> str:
-    """Write a binary operation with the parentheses it needs."""
-    level = _LEVELS[tree.operator]
-    if isinstance(tree.left, Negative) and level < _LEVELS["^"]:
-        first = shown(tree.left)  # a leading sign needs none
-    else:
-        first = _operand_text(tree.left, level + (tree.operator == "^"))
+    """Write a binary operation with the parentheses it needs, and in a loop the operations on its left, of which a text
+    may have thousands in a row."""
+    endings: list[str] = []
+    while True:
+        level = _LEVELS[tree.operator]
+        endings.append(_ending_text(tree, level))
+        least = level + (tree.operator == "^")
+        left = tree.left
+        if not isinstance(left, Binary) or _LEVELS[left.operator] < least:
+            break
+        tree = left
+    signed = isinstance(left, Negative) and level < _LEVELS["^"]  # a leading sign needs no parentheses
+    first = shown(left) if signed else _operand_text(left, least)
+    return first + "".join(reversed(endings))
+
+
+def _ending_text(tree: Binary, level: int) -> str:
+    """Write the operator and the right operand of a binary operation of this precedence."""
     second = _operand_text(tree.right, level + (tree.operator in "-*/"))
     if second.startswith("-"):
         if tree.operator == "+":
-            return f"{first} - {second[1:]}"
+            return f" - {second[1:]}"
         second = f"({second})"
-    between = {"+": " + ", "-": " - ", "*": " ", ".": " . "}.get(tree.operator, tree.operator)
-    return first + between + second
+    return {"+": " + ", "-": " - ", "*": " ", ".": " . "}.get(tree.operator, tree.operator) + second
 
 
 def _operand_text(tree: Tree, level: int) -> str:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import NamedTuple
 
 from core.errors import ExpressionError, KinetostatError
 from core.later import dataclass
+from core.model.formula import nodes as formula_nodes
+from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, Token, tokens_of
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 100
@@ -112,24 +115,9 @@ class Negative:
 
 
 FUNCTIONS = {
-    "Sin": "sin",
-    "Cos": "cos",
-    "Tan": "tan",
-    "ArcSin": "asin",
-    "ArcCos": "acos",
-    "ArcTan": "atan",
-    "Sinh": "sinh",
-    "Cosh": "cosh",
-    "Tanh": "tanh",
-    "Sqrt": "sqrt",
-    "Exp": "exp",
-    "Log": "log",
-    "Abs": "fabs",
-    "Sign": "sign",
-    "Floor": "floor",
-    "Ceiling": "ceil",
-    "Min": "fmin",
-    "Max": "fmax",
+    theirs: formula_nodes.FUNCTIONS[ours][0]
+    for theirs, ours in formula_nodes.MATHEMATICA_FUNCTIONS.items()
+    if theirs not in ("UnitStep", "If", "Not")
 }
 """Mathematica's elementary functions → our names."""
 _ORDINARY = {"asin": "ArcSin", "acos": "ArcCos", "atan": "ArcTan", "atan2": "ArcTan", "ceil": "Ceiling"}
@@ -196,66 +184,45 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LIKE = {"−": "-", "–": "-", "’": "'", "′": "'", "→": "->", ":=": "=", "??": "?"}
-"""Typographic characters from word processors and our own tables → the characters they stand for."""
-_PRECEDENCE = {"=": 1, "->": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, ".": 7, "^": 8}
-_SIGN = 6
+"""Typographic characters from word processors and our own tables → the characters they mean."""
+_IMPLIED = Infix("*", 5)
+"""Product of operands without a sign between them."""
+_GRAMMAR = Grammar(
+    _TOKEN,
+    {
+        "=": Infix("=", 1, "right"),
+        "->": Infix("->", 2, "right"),
+        "==": Infix("==", 3),
+        "+": Infix("+", 4),
+        "-": Infix("-", 4),
+        "*": Infix("*", 5),
+        "/": Infix("/", 5),
+        ".": Infix(".", 7),
+        "^": Infix("^", 8, "right"),
+    },
+    {"-": Prefix("-", 6, "own"), "+": Prefix("+", 6, "own")},
+    MAX_DEPTH,
+    " \t\r",
+    _IMPLIED,
+    ("(", "{", "°"),
+)
 _CLOSING = {"(": ")", "[": "]"}
 _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
 """Change of bracket depth by each operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """Token of the text, with its position."""
-
-    kind: str
-    text: str
-    line: int
-    column: int
-
-    @property
-    def place(self) -> Place:
-        return Place(self.line, self.column)
-
-
-def _tokens(source: str) -> Iterator[_Token]:
-    if len(source) > MAX_LENGTH:
-        raise ExpressionError(f"The text has {len(source)} characters; {MAX_LENGTH} is the limit.", remedy="Split it.")
-    position, line, start, depth = 0, 1, 0, 0
-    end = len(source.rstrip())
-    while position < end:
-        match = _TOKEN.match(source, position)
-        if match is None or match.lastgroup is None:
-            at = position + len(source[position:]) - len(source[position:].lstrip(" \t\r"))
-            raise _unknown_token_error(source, at, line, at - start + 1)
-        kind, text = match.lastgroup, match.group(match.lastgroup)
-        if text == "(" and source.startswith("(*", match.start(kind)):
-            raise _unknown_token_error(source, match.start(kind), line, match.start(kind) - start + 1)
-        text = _LIKE.get(text, text)
-        column = match.start(kind) - start + 1
-        position = match.end()
-        if kind == "newline" or kind == "comment":
-            line += text.count("\n")
-            start = position if kind == "newline" else start
-            if kind == "newline" and depth == 0:
-                yield _Token("newline", "the end of the line", line - 1, column)
+def _tokens(source: str) -> Iterator[Token]:
+    """Yield the tokens of a text without comments, and without ends of lines in brackets."""
+    depth = 0
+    for token in tokens_of(source, _GRAMMAR):
+        if token.kind == "comment" or (token.kind == "newline" and depth):
             continue
-        depth += _DEPTHS.get(text, 0) if kind == "operator" else 0
-        yield _Token(kind, text, line, column)
-    yield _Token("end", "the end", line, end - start + 1)
-
-
-def _unknown_token_error(source: str, at: int, line: int, column: int) -> ExpressionError:
-    """Return the error for characters that begin no token: an unclosed text or comment, or an unknown character."""
-    if source[at] in '"“”„':
-        return _error("The text that begins here has no closing quotation mark", line, column)
-    if source.startswith("(*", at):
-        return _error("The comment that begins here has no closing '*)'", line, column)
-    return _error(f"'{source[at]}' is not part of the language", line, column)
-
-
-def _error(what: str, line: int, column: int) -> ExpressionError:
-    return ExpressionError(f"{what}.", where=f"column {column}", line=line, remedy="Correct the text there.")
+        if token.text == "(" and source.startswith("(*", token.at):
+            yield Token("unknown", "(*", token.at)
+            return
+        text = _LIKE.get(token.text, token.text)
+        depth += _DEPTHS.get(text, 0)
+        yield token._replace(text=text)
 
 
 def parse(source: str) -> Tree:
@@ -264,7 +231,7 @@ def parse(source: str) -> Tree:
     if not statements:
         raise ExpressionError("The text contains no statement.", remedy="Write a call such as FKin[].")
     if len(statements) > 1:
-        raise _error("A second statement begins here", statements[1].line, 1)
+        raise _error("A second statement begins here", Place(statements[1].line, 1))
     return statements[0].tree
 
 
@@ -275,173 +242,158 @@ def parse_all(source: str) -> list[Statement]:
 
 def statements(source: str) -> Iterator[Statement]:
     """Yield the statements of a text one by one; those before a mistake come before its error is raised."""
-    return _Parser(_tokens(source)).statements()
+    if len(source) > MAX_LENGTH:
+        raise ExpressionError(f"The text has {len(source)} characters; {MAX_LENGTH} is the limit.", remedy="Split it.")
+    yield from _Parser(source).statements()
 
 
-class _Parser:
-    def __init__(self, source: Iterator[_Token]) -> None:
-        self.source = source
-        self.tokens: list[_Token] = []
-        self.at = 0
-        self.depth = 0
+def _error(what: str, place: Place) -> ExpressionError:
+    where = f"column {place.column}"
+    return ExpressionError(f"{what}.", where=where, line=place.line, remedy="Correct the text there.")
 
-    @property
-    def now(self) -> _Token:
-        while len(self.tokens) <= self.at:
-            self.tokens.append(next(self.source))
-        return self.tokens[self.at]
 
-    def is_operator(self, *texts: str) -> bool:
-        return self.now.kind == "operator" and self.now.text in texts
+class _Parser(PrecedenceParser[Tree]):
+    def __init__(self, source: str) -> None:
+        super().__init__(_GRAMMAR, list(_tokens(source)))
+        self.line_starts = [0, *(match.end() for match in re.finditer("\n", source))]
 
-    def take(self, text: str) -> bool:
-        if self.is_operator(text):
-            self.at += 1
-            return True
-        return False
-
-    def expect(self, text: str, opened: str, begin: Place) -> None:
-        if self.is_operator("]]") and text == "]":  # "]]" closes two single brackets
-            self.tokens[self.at] = _Token("operator", "]", self.now.line, self.now.column + 1)
-            return
-        if not self.take(text):
-            where = f"line {begin.line}, " if begin.line != self.now.line else ""
-            raise self.unexpected(f"'{text}' for the '{opened}' of {where}column {begin.column}")
-
-    def unexpected(self, wanted: str) -> ExpressionError:
-        return _error(f"{wanted} was expected, not {self._token_text()}", self.now.line, self.now.column)
-
-    def _token_text(self) -> str:
-        return self.now.text if self.now.kind in ("end", "newline") else f"'{self.now.text}'"
+    def place(self, token: Token) -> Place:
+        line = bisect_right(self.line_starts, token.at)
+        return Place(line, token.at - self.line_starts[line - 1] + 1)
 
     def statements(self) -> Iterator[Statement]:
         while self.now.kind != "end":
-            if self.now.kind == "newline" or self.take(";"):
-                self.at += self.now.kind == "newline"
+            if self.now.kind == "newline" or self.now.text == ";":
+                self.advance()
                 continue
-            line = self.now.line
-            tree = self.expression(0)
-            if self.now.kind not in ("end", "newline") and not self.is_operator(";"):
+            line = self.place(self.now).line
+            tree = self.expression()
+            if self.now.kind not in ("end", "newline") and self.now.text != ";":
                 raise self.unexpected("An operator or the end of the line")
-            yield Statement(tree, line, self.is_operator(";"))
+            yield Statement(tree, line, self.now.text == ";")
 
-    def expression(self, minimum: int) -> Tree:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise _error(f"The text is nested more than {MAX_DEPTH} levels deep", self.now.line, self.now.column)
-        left = self.operand()
-        while (symbol := self.operator()) and _PRECEDENCE[symbol.strip() or "*"] >= minimum:
-            name = symbol.strip() or "*"
-            if symbol != " ":
-                self.at += 1
-            level = _PRECEDENCE[name]
-            right = self.expression(level if name in ("^", "=", "->") else level + 1)
-            left = self.joined(name, left, right)
-        self.depth -= 1
-        return left
+    # ------------------------------------------------------------------------------- operators
 
-    @staticmethod
-    def joined(name: str, left: Tree, right: Tree) -> Tree:
-        if name in ("=", "->", "=="):
-            return Pair(name, left, right, left.at)
-        return Binary(name, left, right, left.at)
+    def joined(self, name: str, left: Tree, right: Tree) -> Tree:
+        """Return the tree of an operation; its place is that of its left operand."""
+        return (Pair if name in ("=", "->", "==") else Binary)(name, left, right, left.at)
 
-    def operator(self) -> str:
-        """Return the operator at the current position; a blank for an implied product; nothing at an end."""
-        if self.now.kind == "operator" and self.now.text in _PRECEDENCE:
-            return self.now.text
-        begins = self.now.kind in ("number", "name", "text") or self.is_operator("(", "{", "°")
-        return " " if begins else ""
+    def prefixed(self, name: str, minimum: int, sign: Token) -> Tree:
+        """Parse the operand of a sign."""
+        operand = self.expression(minimum)
+        return Negative(operand, self.place(sign)) if name == "-" else operand
+
+    # ------------------------------------------------------------------------------- operands
 
     def operand(self) -> Tree:
-        token = self.now
-        begin = token.place
-        if self.take("-"):
-            return Negative(self.expression(_SIGN), begin)
-        if self.take("+"):
-            return self.expression(_SIGN)
-        if self.take("?"):
+        """Parse a number, name, text, list, parenthesis, or question."""
+        begin, kind, sign = self.place(self.now), self.now.kind, self.now.text
+        if kind == "number":
+            return self.amount(self.advance(), begin)
+        if kind == "text":
+            return Text(re.sub(r"\\(.)", r"\1", self.advance().text[1:-1]), begin)
+        if kind == "name":
+            return self.named(self.advance().text, begin)
+        if sign not in ("?", "°", "(", "{"):
+            raise self.unexpected("A number, a name or a list")
+        self.advance()
+        if sign == "?":
             return self.help_call(begin)
-        self.at += 1
-        if token.kind == "number":
-            return self.amount(token)
-        if token.kind == "text":
-            return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]), begin)
-        if token.text == "°":
+        if sign == "°":
             return Name("Degree", at=begin)
-        if token.kind == "name":
-            return self.named(token)
-        if token.text == "(":
-            inner = self.expression(0)
-            self.expect(")", "(", begin)
-            return inner if isinstance(inner, Name) else self.indexed(inner, begin)
-        if token.text == "{":
+        if sign == "{":
             return Items(self.listed("}", "{", begin), begin)
-        self.at -= 1
-        raise self.unexpected("A number, a name or a list")
+        inner = self.expression()
+        self.expect(")", "(", begin)
+        return inner if isinstance(inner, Name) else self.indexed(inner, begin)
 
-    def amount(self, token: _Token) -> Tree:
+    def amount(self, token: Token, begin: Place) -> Tree:
         """Parse a number; "deg" after it means Degree."""
         amount = float(token.text.replace("*^", "e"))
         if math.isinf(amount):
-            raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
-        if self.now.kind == "name" and self.now.text == "deg":
-            self.tokens[self.at] = replace(self.now, text="Degree")
-        return Number(amount, token.place)
+            raise _error(f"'{token.text[:20]}' is too large a number", begin)
+        if self.now.text == "deg":
+            self.now = self.now._replace(text="Degree")
+        return Number(amount, begin)
 
-    def named(self, token: _Token) -> Tree:
+    def named(self, name: str, begin: Place) -> Tree:
         """Parse a name with its primes and indices; a function's argument may be in parentheses: cos(q1) means
         Cos[q1]."""
-        if token.text in FUNCTION_NAMES and (call := self.function(token)) is not None:
+        if name in FUNCTION_NAMES and (call := self.function(name, begin)) is not None:
             return call
         primes = 0
         while self.take("'"):
             primes += 1
-        begin = token.place
-        return self.indexed(Name(token.text, primes, begin), begin)
+        return self.indexed(Name(name, primes, begin), begin)
 
-    def function(self, token: _Token) -> Tree | None:
+    def function(self, spelling: str, begin: Place) -> Tree | None:
         """Parse the call of an elementary function; None for a symbol of the same name. Raises ExpressionError if its
         argument has no brackets."""
-        name = FUNCTION_NAMES[token.text]
-        if self.operator() == " " and not self.is_operator("("):
+        name, sign = FUNCTION_NAMES[spelling], self.now.text
+        if sign not in _CLOSING:
+            if self.operator() is not _IMPLIED:
+                return None
             raise ExpressionError(
-                f"'{token.text}' is a function; its argument goes in square brackets.",
-                where=f"column {token.column}",
-                line=token.line,
+                f"'{spelling}' is a function; its argument goes in square brackets.",
+                where=f"column {begin.column}",
+                line=begin.line,
                 remedy=f"Write {name}[…].",
             )
-        if not self.is_operator("(", "["):
-            return None
-        opened, sign = self.now.place, self.now.text
-        self.at += 1
+        opened = self.place(self.advance())
         arguments = self.listed(_CLOSING[sign], sign, opened)
-        if token.text == "atan2":
+        if spelling == "atan2":
             arguments = arguments[::-1]  # atan2(y, x) is ArcTan[x, y]
-        return Call(Name(name, at=token.place), arguments, token.place)
+        return Call(Name(name, at=begin), arguments, begin)
 
     def indexed(self, found: Tree, begin: Place) -> Tree:
         """Parse the brackets after a name or an expression in parentheses."""
-        while self.is_operator("[", "[["):
-            opened, sign = self.now.place, self.now.text
-            self.at += 1
+        while self.now.text in ("[", "[["):
+            sign = self.now.text
+            opened = self.place(self.advance())
             inside = self.listed("]" * len(sign), sign, opened)
             found = Call(found, inside, begin) if isinstance(found, Name) else Part(found, inside, begin)
         return found
 
     def help_call(self, begin: Place) -> Tree:
         """Parse ?FKin as Help[FKin]."""
-        asked = (Name(self.now.text, at=self.now.place),) if self.now.kind == "name" else ()
-        self.at += len(asked)
+        asked = (Name(self.now.text, at=self.place(self.now)),) if self.now.kind == "name" else ()
+        if asked:
+            self.advance()
         return Call(Name("Help", at=begin), asked, begin)
 
     def listed(self, closing: str, opening: str, begin: Place) -> tuple[Tree, ...]:
-        items: list[Tree] = []
+        """Parse expressions up to a closing bracket."""
         if self.take(closing):
             return ()
-        while True:
-            items.append(self.expression(0))
-            if not self.take(","):
-                break
+        items = self.comma_separated()
         self.expect(closing, opening, begin)
         return tuple(items)
+
+    def expect(self, text: str, opened: str, begin: Place) -> None:
+        """Go past a closing bracket."""
+        if self.now.text == "]]" and text == "]":  # "]]" closes two single brackets
+            self.now = Token("operator", "]", self.now.at + 1)
+        elif not self.take(text):
+            where = f"line {begin.line}, " if begin.line != self.place(self.now).line else ""
+            raise self.unexpected(f"'{text}' for the '{opened}' of {where}column {begin.column}")
+
+    # ------------------------------------------------------------------------------- errors
+
+    def unexpected(self, wanted: str) -> ExpressionError:
+        """Return the error for a token in place of what was wanted."""
+        met = {"end": "the end", "newline": "the end of the line"}.get(self.now.kind, f"'{self.now.text}'")
+        return self.error_here(f"{wanted} was expected, not {met}")
+
+    def depth_error(self) -> ExpressionError:
+        """Return the error for a text that is nested too deeply."""
+        return self.error_here(f"The text is nested more than {MAX_DEPTH} levels deep")
+
+    def error_here(self, what: str) -> ExpressionError:
+        """Return an error at the current position; an unclosed text or comment or an unknown character comes first."""
+        if self.now.kind == "unknown":
+            what = f"'{self.now.text}' is not part of the language"
+            if self.now.text in '"“”„':
+                what = "The text that begins here has no closing quotation mark"
+            elif self.now.text == "(*":
+                what = "The comment that begins here has no closing '*)'"
+        return _error(what, self.place(self.now))

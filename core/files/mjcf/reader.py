@@ -403,7 +403,7 @@ class _MjcfConverter:
         """Set springs and dampers given by time constants and damping ratios."""
         if not self.timed:
             return
-        felt = effective_inertia(self.freedoms, bodies, self.poses, self.parents)
+        felt = effective_inertia(self.freedoms, bodies, self.poses, self.parents, self.timed.keys())
         for k, joint in enumerate(self.joints):
             if joint.name not in self.timed or joint.name not in felt:
                 continue

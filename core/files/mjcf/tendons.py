@@ -7,6 +7,7 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial, #tendo
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -124,7 +125,7 @@ class Tendons:
         """Return the length of a path with all springs relaxed."""
         point = self.places.point
         own = sum(factor * self.places.relaxed.get(joint, 0.0) for joint, factor in path.joints)
-        return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
+        return own + sum(factor * math.dist(point(a), point(b)) for a, b, factor in path.lines)
 
     def _lengths_without_force(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
         """Return the (shortest, longest) length without spring force; the length at rest if the file gives none

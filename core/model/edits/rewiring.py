@@ -10,7 +10,7 @@ from core.errors import ModelError
 from core.model.bodies import WORLD
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.fields import Element
-from core.model.forces import FORCE_KINDS, JOINT, SENSOR, STRANDS, Force, Strand
+from core.model.forces import FORCE_KINDS, Force, Strand
 from core.model.model import Model
 from core.model.sensors import SENSOR_KINDS, Sensor
 
@@ -38,30 +38,28 @@ def _missing_references(model: Model, element: Force | Sensor | Constraint, kind
     """Return the references that the new kind needs and the element lacks, set to the first that fits."""
     expanded = model.expanded
     joints = [joint.name for joint in expanded.joints if joint.info.nv]
-    if isinstance(element, Force):
-        needed = FORCE_KINDS[kind].needs
-        if getattr(element, needed):
-            return {}
-        if needed == STRANDS:
-            return {needed: (first_strand(model),)}
-        if needed == SENSOR:
-            return {needed: _first_name(scalar_sensors(model), "sensor that measures one length or angle")}
-        return {needed: _first_name(joints, "joint") if needed == JOINT else _other_point(model, element.a)}
     if isinstance(element, Sensor):
         uses = SENSOR_KINDS[kind].uses
         if "joint" in uses and not (element.joint or ("force" in uses and element.force)):
             return {"joint": _first_name((joint.name for joint in expanded.joints), "joint")}
         return {} if element.b or "b" not in uses else {"b": _other_point(model, element.a)}
-    needs = CONSTRAINT_KINDS[kind].needs
-    if "sensor" in needs:
-        return {} if element.sensor else {"sensor": _first_name(geometric_sensors(model), "sensor to be held")}
-    if "leader" in needs:
-        joint = element.joint or _first_name((n for n in joints if n != element.leader), "joint")
-        return {
-            "joint": joint,
-            "leader": element.leader or _first_name((n for n in joints if n != joint), "second joint"),
-        }
-    return {} if element.b else {"b": _other_point(model, element.a)}
+    needs = (FORCE_KINDS if isinstance(element, Force) else CONSTRAINT_KINDS)[kind].needs
+    given: dict[str, Any] = {field: getattr(element, field) for field in needs}
+    for field in (field for field in needs if not given[field]):
+        match field:
+            case "strands":
+                given[field] = (first_strand(model),)
+            case "sensor" if isinstance(element, Force):
+                given[field] = _first_name(scalar_sensors(model), "sensor that measures one length or angle")
+            case "sensor":
+                given[field] = _first_name(geometric_sensors(model), "sensor to be held")
+            case "joint":
+                given[field] = _first_name((name for name in joints if name != given.get("leader")), "joint")
+            case "leader":
+                given[field] = _first_name((name for name in joints if name != given["joint"]), "second joint")
+            case _:
+                given[field] = _other_point(model, element.a)
+    return {field: value for field, value in given.items() if not getattr(element, field)}
 
 
 def _driver_changes(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:

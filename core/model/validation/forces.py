@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import KinetostatError, near_misses
-from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing_positions
-from core.model.forces import JOINT, LINE, SENSOR, STRANDS, UNKNOWN_FORCE, Force, LineMass
+from core.model.constraints import Constraint, Driver, UnknownConstraint, meshing_positions
+from core.model.forces import JOINT, LINE, SENSOR, STRANDS, Force, LineMass, UnknownForce
 from core.model.formula.expression import evaluate, names, parse
 from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
@@ -37,10 +37,10 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
     for sensor in model.sensors:
         yield from checks.check_sensor(sensor)
     for force in model.forces:
-        if force.info is not UNKNOWN_FORCE:
+        if force.info is not UnknownForce:
             yield from checks.check_force(force)
     for constraint in model.constraints:
-        if constraint.info is not UNKNOWN_CONSTRAINT:
+        if constraint.info is not UnknownConstraint:
             yield from checks.check_constraint(constraint)
     for driver in model.drivers:
         yield from checks.check_driver(driver)

@@ -15,12 +15,13 @@ from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
 from core.constraints.named_values import unknown_name_error
-from core.errors import ExpressionError, ModelError
+from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
 from core.mechanics.elements.sensors import readings_of
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanism import Mechanism
-from core.model.formula.expression import evaluate, parse
+from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.nodes import CONSTANTS
 from core.model.formula.polynomials import degree_in
 from core.model.parameters import environment
 from core.model.signals import component
@@ -55,6 +56,31 @@ def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dic
     known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
     measured = {name: read for name, read in _dependent_values(mech, q, v).items() if name not in plain}
     return {**measured, **plain, **known}
+
+
+def check_formula(mech: Mechanism, name: str, formula: str) -> None:
+    """Raise ExpressionError naming the joint if the formula of its force cannot be parsed, or has a name that stands
+    for nothing in this machine."""
+    q, v = (symbols(letter, n) for letter, n in (("q", mech.nq), ("v", mech.nv)))
+    values = environment(mech.model.expanded.parameters, _parameter_values(mech))
+    _refuse_unknown(name, formula, {**values, **names_of(mech, 0.0, q, v)})
+
+
+def _refuse_unknown(joint: str, formula: str, known: Mapping[str, Any]) -> None:
+    where = f"torque of '{joint}'"
+    try:
+        unknown = sorted(names(parse(formula)) - {*known, *CONSTANTS})
+    except ExpressionError as error:
+        raise error.at(where=where) from None
+    if unknown:
+        close = likely_meant(unknown[0], sorted(known))
+        raise ExpressionError(
+            f"The name '{unknown[0]}' is not defined.",
+            where=where,
+            remedy=f"Did you mean {', '.join(close)}?"
+            if close
+            else "Use t, coordinates as joint.q, speeds as joint.v, sensors and parameters.",
+        )
 
 
 def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
@@ -198,6 +224,8 @@ def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[li
     forces: list[Any] = [0.0] * mech.nv
     given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
     for name, value in given_forces.items():
+        if isinstance(value, str):
+            _refuse_unknown(name, value, known)
         try:
             forces[mech.v_names.index(name)] = (
                 evaluate(modes.with_modes(parse(value)), held) if isinstance(value, str) else value

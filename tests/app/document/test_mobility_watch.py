@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from tests.mobility import overconstrained as machines
 
 from app.background.jobs import Jobs
 from app.document.mobility import mobility_of_session
@@ -14,6 +13,7 @@ from app.panels.findings.panel import FINDING, FindingsPanel
 from app.window.status import StatusLine
 from core.model import Model
 from core.model.edits import edits
+from tests.constraints.mobility import overconstrained as machines
 
 
 @pytest.fixture

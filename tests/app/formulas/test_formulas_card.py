@@ -2,11 +2,12 @@
 
 import dataclasses
 import time
+import unicodedata
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter, QWheelEvent
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QRawFont, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -15,7 +16,7 @@ from app.document.session import Ref, Session
 from app.formulas import abbreviation
 from app.formulas.cells import FOLDED, Grid
 from app.formulas.formula_view import FormulasView
-from app.formulas.layout import Hand, Setting, italic
+from app.formulas.layout import Hand, Setting, family, italic
 from app.panels.output.append_to_file import AppendDialog
 from app.panels.output.panel import OutputPanel
 from app.runs.answers import Answers
@@ -23,7 +24,7 @@ from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas
 from core.symbolic.forms import evaluate, names, operations
-from resources import EXAMPLES
+from resources import EXAMPLES, FORMULA_FONT
 
 
 def session_of(name):
@@ -430,3 +431,29 @@ def test_equations_of_loops_are_appended_to_a_file(tmp_path):
     exec(file.read_text(encoding="utf-8"), space)
     found = space["piston"](l=0.35, offset=0.0, q1=0.5, r=0.1, sigma2=1.0)
     assert found["q2"] == pytest.approx(0.1 * np.cos(0.5) + np.sqrt(0.35**2 - (0.1 * np.sin(0.5)) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("latex", "letters", "below"),
+    [
+        ("J", "J", ""),
+        ("A_{12}", "A", "12"),
+        ("A_1", "A", "1"),
+        (r"T_{world,\,tool_hand}", "T", "world, tool_hand"),
+        ("M(q)", "M(q)", ""),
+        (r"\frac{1}{2}", r"\frac{1}{2}", ""),
+    ],
+)
+def test_names_of_matrices_have_their_index_and_argument(latex, letters, below):
+    pieces = [piece for token in Hand(17.0).title(latex) for piece in token.pieces]
+    plain = unicodedata.normalize("NFKC", "".join(piece.text for piece in pieces if not piece.small))
+    assert (plain, "".join(piece.text for piece in pieces if piece.small)) == (letters, below)
+
+
+def test_the_font_of_formulas_has_all_their_letters():
+    font = QRawFont(str(FORMULA_FONT), 17.0)
+    assert family() == font.familyName() == "STIX Two Math"
+    letters = "".join(map(chr, [*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1)]))
+    greek = "αβγδεζηθικλμνξοπρστυφχψω"
+    shown = letters + greek + "".join(map(italic, letters + greek)) + "0123456789()[]+−=·,./√′"
+    assert [each for each in shown if not font.supportsCharacter(ord(each))] == []

@@ -494,6 +494,29 @@ def test_length_and_angle_are_typed_in_the_bar_while_a_link_is_drawn(pen):
     assert not bar.length.isVisible()
 
 
+@pytest.mark.parametrize(("text", "place"), [("0,0", (0.0, 0.0)), ("-0.1; 0.05", None), ("0.1, 0.05", (0.1, 0.05))])
+def test_the_first_pin_can_be_typed(pen, text, place):
+    """Digits are not the shortcuts of the standard views while a link is drawn, and "0,0" is a point, no length."""
+    pen.draw()
+    view = pen.bench.view.viewpoint.goal
+    pen.aim(0.03, 0.02)
+    pen.type(text)
+    assert pen.hand.field.isVisible()
+    assert pen.hand.field.line.text() == text
+    pen.key(Qt.Key.Key_Return)
+    assert pen.bench.view.viewpoint.goal == view
+    if place is None:
+        assert "two coordinates" in pen.hand.field.problem.text()
+        assert not pen.hand.chain
+        return
+    assert pen.hand.chain[0].point == pytest.approx(place, abs=1e-12)
+    pen.type("0.2")
+    pen.key(Qt.Key.Key_Return)
+    bar = pen.hand.drawing.bar("link1")
+    assert math.dist(bar.start, bar.end) == pytest.approx(0.2, abs=1e-9)
+    assert bar.start == pytest.approx(place, abs=1e-9)
+
+
 def test_a_plane_through_the_selected_joint_is_taken_from_the_menu(pen):
     four_bar(pen)
     pen.bench.session.select(Ref("joints", "D"))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from app.preferences.settings import Settings
 from app.window.window import Window
 from core.functions.catalogue import call
 from core.functions.context import Context
+from tests.constraints.mobility import overconstrained as machines
 
 
 @pytest.fixture

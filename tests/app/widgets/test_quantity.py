@@ -309,3 +309,17 @@ def test_spin_box_keeps_its_range(qtbot, units):
     qtbot.keyClicks(box, "5 m")
     qtbot.keyClick(box, Qt.Key.Key_Return)
     assert 0.0 <= box.value() <= 1.0
+
+
+def test_what_is_typed_after_a_click_replaces_the_number(qtbot, edit):
+    """Else the first character lands inside the old number; a second click sets the cursor."""
+    edit.clearFocus()
+    qtbot.mouseClick(edit, Qt.MouseButton.LeftButton, pos=QPoint(12, edit.height() // 2))
+    qtbot.keyClicks(edit, "4")
+    assert edit.text() == "4"
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+    edit.clearFocus()
+    qtbot.mouseClick(edit, Qt.MouseButton.LeftButton, pos=QPoint(12, edit.height() // 2))
+    assert edit.hasSelectedText()
+    qtbot.mouseClick(edit, Qt.MouseButton.LeftButton, pos=QPoint(2, edit.height() // 2))
+    assert not edit.hasSelectedText()

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from app.formulas.matrix import LONGEST, set_formula
 from core.files import assembly, load
 from core.functions import results
 from core.model import Driver, Inertia, new_elements
@@ -199,8 +198,3 @@ def test_a_file_opened_last_is_called_by_all_its_letters(bench, tmp_path):
     assert entry.text() == "<b>a&&b[*].kst"
     assert QTextDocumentFragment.fromHtml(entry.toolTip()).toPlainText() == str(path)
     assert bench.window.windowTitle().startswith("<b>a&b[*][*].kst[*]")
-
-
-def test_what_is_too_long_to_be_typeset_is_left_as_it_is():
-    assert set_formula("x")
-    assert set_formula("x" * (LONGEST + 1)) == ""

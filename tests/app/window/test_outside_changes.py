@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from app.document.session import Session
+from app.document.session import Ref, Session
 from core.files import load, save
 from core.model import Driver
 from core.model.edits import edits
@@ -284,7 +284,13 @@ def test_a_mesh_that_is_written_again_is_weighed_and_drawn_again(bench, tmp_path
         "joints: {j: {parent: world, child: b, axis: [0, 0, 1]}}\n"
     )
     bench.open(document)
+    bench.window.docks.show("properties")
+    bench.session.select(Ref("bodies", "b"))
     before = float(bench.session.mech.mass_matrix([0.0])[0, 0])
     write_tetrahedron(part, 0.2)
     bench.wait(lambda: float(bench.session.mech.mass_matrix([0.0])[0, 0]) == pytest.approx(32 * before, rel=1e-5))
+    assert bench.messages("done")[-1].startswith("part.stl was changed by another program")  # not m.kst
+    mass = 6000.0 * 0.2**3 / 6.0
+    card = bench.window.properties.form.editors["density"].note.words
+    assert card.startswith(f"{mass:.6g} kg from the shapes")
     assert not bench.session.unsaved

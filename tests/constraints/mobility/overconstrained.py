@@ -11,7 +11,7 @@ import numpy as np
 from core.model import Body, Inertia, Joint, Limit, Mimic, Model, Pose
 
 ROD = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[2] / "reference"
 
 
 def body(name):

@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.constraints.mobility.bifurcation import branch_at, branches_meeting_at
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.mechanism import Mechanism
 from core.model import Constraint, Frame, Model, Pose
+from tests.constraints.mobility import overconstrained as machines
 from tests.walks import walk
 
 LENGTH, RADIUS = 1.0, 0.6

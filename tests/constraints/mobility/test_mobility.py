@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
 from core.constraints.mobility.isostatic_model import isostatic_model
@@ -12,6 +11,7 @@ from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Model, Pose
 from core.programs.compiled import Compiled
+from tests.constraints.mobility import overconstrained as machines
 
 
 def found(model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.files import read
+from core.files import loads, read
 from core.files.mjcf.mjcf_words import VOCABULARY
 
 mujoco = pytest.importorskip("mujoco")
@@ -93,3 +93,11 @@ def test_the_vocabulary_has_all_words_of_mujoco():
         rules = [VOCABULARY.rule(*pair) for pair in zip(["", *above], above, strict=False)]
         if not any(rule.unread for rule in rules):
             assert set(words) <= set(rules[-1].attributes), above
+
+
+def test_sizes_beyond_all_numbers_give_a_machine_or_a_message():
+    text = """<mujoco><worldbody><body name="b"><joint springdamper="0.2 0.8" axis="0 1 0"/><geom size="0.1" mass="1"/>
+        <body pos="1e308 0 0"><joint type="ball" springdamper="0.4 0.6"/><geom size="0.1" mass="1"/></body></body>
+        </worldbody></mujoco>"""
+    joints = loads(text, "mjcf").joints
+    assert [joint.stiffness for joint in joints] == [0.0, 0.0]

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.constraints.closed_positions import reversed_cut_joints, reversed_joint
 from core.errors import AssemblyError
@@ -12,6 +11,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP
+from tests.constraints.mobility import overconstrained as machines
 
 
 def plane(residual, jacobian):

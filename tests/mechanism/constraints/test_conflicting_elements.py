@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.constraints.mobility.findings import examined
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Joint, Limit, Model, Pose
 from core.programs.compiled import Compiled
+from tests.constraints.mobility import overconstrained as machines
 from tests.walks import slow
 
 

@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained as machines
 
 from core.analysis.inverse_kinematics import at_limits, reach
 from core.constraints.assembly import random_pose
@@ -15,6 +14,7 @@ from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Limit, Model
 from core.simulation import simulate
+from tests.constraints.mobility import overconstrained as machines
 
 
 def four_bar(joint: str, limit: Limit, cut: str) -> Mechanism:

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
 
 from benchmarks.loop_machines import four_bars
 from core.constraints.multipliers import constrained_motion
@@ -14,6 +13,7 @@ from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.numerics import fronts, position_solver
 from core.programs import compiled
+from tests.constraints.mobility import overconstrained
 from tests.walks import slow
 
 MACHINES = {

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
 
 from core.constraints.multipliers import constrained_motion
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World
+from tests.constraints.mobility import overconstrained
 
 FOLDER = Path(__file__).parents[2] / "reference"
 DOWN = World(gravity=Gravity(acceleration=(0.0, -9.81, 0.0)))

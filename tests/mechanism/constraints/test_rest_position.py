@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.mobility import overconstrained
 
 from core.constraints.mobility.findings import examined
 from core.design import linkage
@@ -17,6 +16,7 @@ from core.mechanics.multibody.topology import topology_of
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from resources import examples
+from tests.constraints.mobility import overconstrained
 from tests.walks import walk
 
 DRAWN = {"quick_return", "watt_six_bar", "stephenson_six_bar", "pantograph", "planetary_stage", "jansen_leg"}

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from core import kinds
-from core.mechanics.elements.constraints import CONSTRAINTS
-from core.mechanics.elements.forces import FORCES
 from core.model import CONSTRAINT_KINDS, FORCE_KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs/own_kinds.md").read_text(encoding="utf-8")
@@ -35,10 +33,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Families that forget after the test what it adds to them."""
-    for family, rows in ((FORCES, FORCE_KINDS), (CONSTRAINTS, CONSTRAINT_KINDS)):
-        own = ("kelvin", "on_parabola", "made_up")
+    own = ("kelvin", "on_parabola", "made_up")
+    for family in (FORCE_KINDS, CONSTRAINT_KINDS):
         monkeypatch.setattr(family, "_kinds", {name: kind for name, kind in family.items() if name not in own})
-        for name in own:
-            monkeypatch.setitem(rows, name, None)
-            del rows[name]
     monkeypatch.setattr(kinds, "_own", {})

@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.linalg import null_space
-from tests.mobility import overconstrained
 
 from core.constraints.multipliers import constrained_motion
 from core.mechanism import Mechanism
 from core.model import Driver, Inertia, Parameter
 from core.simulation.equations.compiled_equations import CompiledEquations
+from tests.constraints.mobility import overconstrained
 from tests.simulation.equations.test_cut_coordinates import RINGS, loop
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)

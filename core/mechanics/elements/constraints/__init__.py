@@ -1,10 +1,14 @@
-"""Constraint kinds: the `KIND` of every module of this folder."""
+"""Constraint kinds, one class per module: its facts for documents, forms, files and help, and its equations."""
 
-from core.kinds import declared_objects
+from __future__ import annotations
+
+from typing import cast
+
+from core.kinds import Kinds
 from core.mechanics.elements.constraints.constraint_kind import ConstraintElement
-from core.mechanics.elements.element_kinds import ElementKinds
 from core.model import CONSTRAINT_KINDS
 
-CONSTRAINTS: ElementKinds[ConstraintElement] = ElementKinds(
-    "constraint", ConstraintElement, lambda: declared_objects(__name__, __path__, "KIND"), CONSTRAINT_KINDS
-)
+BASE = ConstraintElement
+"""Class from which the kinds of this folder derive."""
+CONSTRAINTS = cast("Kinds[ConstraintElement]", CONSTRAINT_KINDS)
+"""All kinds of constraints, with their equations."""

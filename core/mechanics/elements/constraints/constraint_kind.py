@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from core.errors import ModelError
 from core.mechanics.elements.constraints.kinematic_constraint import KinematicConstraint, Side
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import Sensor
-from core.mechanics.elements.symbol_trial import check_document_facts
-from core.model import CONSTRAINT_KINDS, WORLD, Constraint, ConstraintKind, Model
+from core.model import WORLD, Constraint, ConstraintKind, Model
 from core.model.fields import Value
 
 
@@ -35,22 +34,8 @@ class Ratio(NamedTuple):
     offset: Value
 
 
-class ConstraintElement(KinematicConstraint):
+class ConstraintElement(KinematicConstraint, ConstraintKind):
     """Constraint of the document. Each kind is one class, in a module of its own in this folder."""
-
-    name: ClassVar[str]
-    """Name of the kind in documents."""
-
-    @classmethod
-    def in_document(cls) -> ConstraintKind:
-        """Return the kind's description for documents: a row of `core.model.constraints`, or that of a user-defined
-        kind."""
-        return CONSTRAINT_KINDS[cls.name]
-
-    @classmethod
-    def check(cls) -> None:
-        """Check the kind; raises KindError, which names the unusable member."""
-        check_document_facts(cls)
 
     @classmethod
     @abstractmethod

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, side_of
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import check_field_names, check_si_units, numbers_of, symbols, tried
-from core.model import Constraint, ConstraintKind, Quantity
+from core.mechanics.elements.symbol_trial import numbers_of, symbols, tried
+from core.model import Constraint
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation
 from core.numerics.spatial.scalar import Scalar
@@ -22,9 +22,11 @@ from core.numerics.spatial.vector import Vector3
 class FrameConstraint(ConstraintElement):
     """User-defined constraint between frames a and b: derive a class from this one and register it.
 
-    `name`, `title` and `value` must be stated; the derivatives and the wrenches between the frames come from the trace
-    of `value`, which is zero where the constraint holds. Choose it smooth, of the size of what it measures (m, rad),
-    and so that its derivative does not vanish where it holds: x − y, never (x − y)². It is a static function of
+    `name` (in files), `title` (in the window) and `value` must be stated; `numbers` are the quantities that each
+    constraint sets, with unit, default and help. The derivatives and the wrenches between the frames come from the
+    trace of `value`, which is zero where the constraint holds. Choose it smooth, of the size of what it measures
+    (m, rad), and so that its derivative does not vanish where it holds: x − y, never (x − y)². It is a static
+    function of
 
     X_ab : the pose of b in a; `X_ab.position.x`, `.y`, `.z` in m are b's origin in the axes of a; `X_ab.rotation.x`,
     `.y`, `.z` are the rows of the rotation matrix, and `X_ab.point(p)` takes a `Vector3` given in b to a
@@ -33,10 +35,8 @@ class FrameConstraint(ConstraintElement):
     These are floats or symbols of a trace: compute with + - * / ** and `ks.scalar`, without `if`.
     """
 
-    title: ClassVar[str]
-    """Label of the kind in the window; `name` is its name in files."""
-    numbers: ClassVar[tuple[Quantity, ...]] = ()
-    """Numbers that each constraint sets, with unit, default and help."""
+    uses = ("a", "b")
+    needs = ("b",)
     components: ClassVar[tuple[str, ...]] = ("",)
     """Suffix of each scalar of `value`; ('',) for a single scalar."""
     relative = True
@@ -58,16 +58,9 @@ class FrameConstraint(ConstraintElement):
         return cls(side_of(machine, constraint.a, constraint.b), given, rows)
 
     @classmethod
-    def in_document(cls) -> ConstraintKind:
-        """Return the kind's description for documents."""
-        return ConstraintKind(cls.name, cls.title, ("a", "b", "settings"), ("b",), cls.numbers)
-
-    @classmethod
     def check(cls) -> None:
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
-        check_field_names(cls, "numbers", [number.name for number in cls.numbers])
-        check_si_units(cls, cls.numbers)
         rows = [Vector3(*symbols(*(f"r{row}{column}" for column in "xyz"))) for row in "xyz"]
         X_ab, numbers = Pose(Rotation(*rows), Vector3(*symbols(*"xyz"))), symbols(*(each.name for each in cls.numbers))
         tried(cls, "value", len(cls.components), X_ab, numbers)

@@ -18,7 +18,14 @@ from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, plus, tim
 class Gear(ConstraintElement):
     """Gear with the residual q_joint − ratio · q_leader − offset."""
 
-    name = "gear"
+    name, title = "gear", "Gear between two joints"
+    help = (
+        "q_joint = ratio · q_leader + offset, as a constraint with its own force, so that either joint may close a "
+        "loop or follow others."
+    )
+    uses = ("joint", "leader", "ratio", "offset")
+    needs = ("joint", "leader")
+    rank = 1
     joint: Coordinate
     leader: Coordinate
     ratio: Scalar
@@ -61,6 +68,3 @@ class Gear(ConstraintElement):
         if self.leader.turns and not is_zero(self.ratio):
             return [times(self.ratio, wrapped_angle(over(gap, self.ratio)))]
         return [gap]
-
-
-KIND = Gear

@@ -19,7 +19,11 @@ class Hold(ConstraintElement):
     """Constraint of all components of a sensor. Orientations are compared as rotations, so that the rows stay minimal
     and regular up to half a turn."""
 
-    name = "hold"
+    name, title, short_title = "hold", "Hold a sensor at a value", "hold a sensor"
+    help = "Each component of the sensor keeps the value."
+    uses = ("sensor", "value")
+    needs = ("sensor",)
+    rank = 0
     sensor: Sensor
     value: Scalar
     measured: tuple[Side, ...]
@@ -59,6 +63,3 @@ class Hold(ConstraintElement):
     def values(self, state: ConstraintState) -> list[Scalar]:
         """Return the sensor's components minus the value."""
         return sensor_residual(self.sensor, self.sides, self.value, state)
-
-
-KIND = Hold

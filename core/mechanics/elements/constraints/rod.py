@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, Distance, side_of
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
@@ -16,7 +17,11 @@ class Rod(ConstraintElement):
     """Massless rod with the residual (|p|² − L²)/(2 L), which is smooth everywhere and to first order the error of the
     length in m."""
 
-    name = "rod"
+    name, title = "rod", "Rod, spherical–spherical"
+    help = "A massless rod that holds the distance of two origins: one constraint."
+    uses: ClassVar[tuple[str, ...]] = ("a", "b", "length")
+    needs = ("b",)
+    rank = 2
     relative = True
     side: Side
     length: Scalar
@@ -45,6 +50,3 @@ class Rod(ConstraintElement):
         X_a, X_b = state.frames(self.side)
         p = X_b.position - X_a.position
         return [over(minus(p.dot(p), times(self.length, self.length)), times(2.0, self.length))]
-
-
-KIND = Rod

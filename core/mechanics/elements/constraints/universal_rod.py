@@ -7,7 +7,7 @@ class UniversalRod(Rod):
     """Massless rod with a universal joint at one end. As its rotation transmits no force, its equation is that of a
     rod."""
 
-    name = "universal_rod"
-
-
-KIND = UniversalRod
+    name, title = "universal_rod", "Rod, universal–spherical"
+    help = "A massless rod on a universal joint at a with the first axis `axis`, so that it does not turn about itself."
+    uses = ("a", "b", "length", "axis")
+    rank = 3

@@ -1,10 +1,14 @@
-"""Force element kinds: the `KIND` of every module of this folder."""
+"""Force element kinds, one class per module: its facts for documents, forms, files and help, and its mechanics."""
 
-from core.kinds import declared_objects
-from core.mechanics.elements.element_kinds import ElementKinds
+from __future__ import annotations
+
+from typing import cast
+
+from core.kinds import Kinds
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.model import FORCE_KINDS
 
-FORCES: ElementKinds[ForceElement] = ElementKinds(
-    "force", ForceElement, lambda: declared_objects(__name__, __path__, "KIND"), FORCE_KINDS
-)
+BASE = ForceElement
+"""Class from which the kinds of this folder derive."""
+FORCES = cast("Kinds[ForceElement]", FORCE_KINDS)
+"""All kinds of force elements, with their mechanics."""

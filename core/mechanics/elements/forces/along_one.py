@@ -17,6 +17,9 @@ from core.model import Force as DocumentForce
 from core.numerics.spatial.scalar import Scalar, minus, negated, plus, times
 from core.numerics.spatial.vector import Force
 
+LAW_FIELDS = ("stiffness", "rest", "damping", "law")
+"""Fields of the document's force that give a force law."""
+
 
 class Law(NamedTuple):
     """Force law F = stiffness (s − rest) + damping ṡ + friction against ṡ + formula."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.elements.force_state import End, ForceState, Loads, added
-from core.mechanics.elements.forces.along_one import AlongOne, Law, law_of, wrench_against_growth
+from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of, wrench_against_growth
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import Share, measurement
 from core.model import Force as DocumentForce
+from core.model.forces import SENSOR
 from core.numerics.spatial.relative_measures import rate
 from core.numerics.spatial.rotation import unwrapped_near
 from core.numerics.spatial.scalar import Scalar, negated
@@ -22,7 +23,15 @@ from core.numerics.spatial.vector import Force, Vector3
 class MeasureForce(AlongOne):
     """Force along a sensor, or in a cut joint."""
 
-    name = "sensor"
+    name, title, short_title = "sensor", "Force along a sensor", "along a sensor"
+    help = (
+        "Acts along a sensor of one length or angle, against its growth: stiffness · (value − rest) + damping "
+        "· rate + law."
+    )
+    uses = ("sensor", *LAW_FIELDS)
+    needs = ("sensor",)
+    along = SENSOR
+    rank = 3
     element: str
     shares: tuple[Share, ...]
     offset: Scalar
@@ -103,6 +112,3 @@ def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: 
         )
     found = machine.sensors[sensor]
     return MeasureForce(element, found.shares, found.offset, law, 0, machine.counted(sensor), info.turns)
-
-
-KIND = MeasureForce

@@ -13,6 +13,8 @@ from core.mechanics.elements.forces.in_joint import JointForce, at_joint
 from core.mechanics.elements.forces.over_strands import Tendon, WeightedPart
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
+from core.model.forces import JOINT
+from core.model.joints import LEVELS
 from core.numerics.spatial.scalar import Scalar, negated
 
 
@@ -28,7 +30,16 @@ class Clutch(Tendon):
     """Friction torque F against the growth of q_joint − ratio · q_leader; simulations handle it by contact states
     (stick or slip)."""
 
-    name = "clutch"
+    name, title = "clutch", "Clutch between two joints"
+    help = (
+        "Acts as dry friction between two joints, against v_joint − ratio · v_leader. It sticks and slips, and a "
+        "formula of its friction engages it."
+    )
+    uses = ("joint", "leader", "ratio", *LEVELS, "stribeck_speed")
+    needs = ("joint", "leader")
+    along = JOINT
+    nonzero = ("friction",)
+    rank = 5
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
@@ -50,6 +61,3 @@ class Clutch(Tendon):
     def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
         """Return the values of the output channels."""
         return Slip(self.quantity(s)[1], friction_at_state(self.law, s).kinetic)
-
-
-KIND = Clutch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
@@ -10,8 +10,7 @@ from core.mechanics.elements.added_inertia import AddedInertia
 from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
 from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import check_document_facts
-from core.model import FORCE_KINDS, Force, ForceKind
+from core.model import Force, ForceKind
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
 
@@ -26,11 +25,9 @@ class ForceChannel(NamedTuple):
     """False if simulations do not record it."""
 
 
-class ForceElement(ABC):
+class ForceElement(ForceKind):
     """Force element that acts on links and speeds. Its states are entries of x, from index `state` on."""
 
-    name: ClassVar[str]
-    """Name of the kind in documents."""
     state_names: ClassVar[tuple[str, ...]] = ()
     element: str
     """Name of the element, or of the joint whose passive force it is."""
@@ -39,16 +36,6 @@ class ForceElement(ABC):
     turns: bool = False
     """True if it acts along a measured angle, which is known up to whole turns."""
     state: int = 0
-
-    @classmethod
-    def in_document(cls) -> ForceKind:
-        """Return the kind's description for documents: a row of `core.model.forces`, or that of a user-defined kind."""
-        return FORCE_KINDS[cls.name]
-
-    @classmethod
-    def check(cls) -> None:
-        """Check the kind; raises KindError, which names the unusable member."""
-        check_document_facts(cls)
 
     @classmethod
     @abstractmethod

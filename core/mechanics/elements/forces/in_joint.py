@@ -8,13 +8,21 @@ from typing import Any
 from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, DryFriction, vector_friction_force
 from core.mechanics.elements.force_state import End, ForceState, Loads, Scalars
-from core.mechanics.elements.forces.along_one import AlongOne, Law, friction_at_state, law_of, wrench_against_growth
+from core.mechanics.elements.forces.along_one import (
+    LAW_FIELDS,
+    AlongOne,
+    Law,
+    friction_at_state,
+    law_of,
+    wrench_against_growth,
+)
 from core.mechanics.elements.forces.along_sensor import MeasureForce
 from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import RelativeMeasure, Share, measurement
 from core.model import Force as DocumentForce
 from core.model import Joint
+from core.model.forces import JOINT
 from core.model.signals import component
 from core.numerics.spatial.relative_measures import position, rate
 from core.numerics.spatial.scalar import Scalar, is_zero, negated
@@ -26,7 +34,12 @@ class JointForce(AlongOne):
     """Force law in a coordinate of a tree joint: coordinate k of the link, or the k-th displacement of a joint with a
     quaternion."""
 
-    name = "joint"
+    name, title, short_title = "joint", "Force in a joint", "in a joint"
+    help = "Acts in a joint's coordinate, against its growth: stiffness · (coordinate − rest) + damping · speed + law."
+    uses = ("joint", "coordinate", *LAW_FIELDS)
+    needs = ("joint",)
+    along = JOINT
+    rank = 4
     element: str
     link: int
     k: int
@@ -74,7 +87,6 @@ class JointForce(AlongOne):
 class CutJointForce(AlongOne):
     """Force law in the k-th displacement (from `rest`) of a cut joint with a quaternion."""
 
-    name = "joint"
     element: str
     measure: RelativeMeasure
     """Relative measure of the joint; its `axis` is the joint's law."""
@@ -128,7 +140,6 @@ class CutJointForce(AlongOne):
 class BallFriction(ForceElement):
     """Dry friction along joint coordinates whose speeds are components of one vector."""
 
-    name = "joint"
     element: str
     parts: tuple[JointForce | CutJointForce | MeasureForce, ...]
     """Elements along each of the coordinates, without a law."""
@@ -232,6 +243,3 @@ def _cut_joint_forces(joint: Joint, machine: Resolver) -> Iterator[ForceElement]
             yield CutJointForce(joint.name, machine.measure_of_joint(joint.name), k, law, rest, joint.name)
     if friction.acts:
         yield from _vector_frictions(joint, friction, machine)
-
-
-KIND = JointForce

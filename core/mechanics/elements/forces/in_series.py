@@ -18,7 +18,11 @@ from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, times
 class SeriesForce(OnLine):
     """Spring and damper in series. Its state is the elongation x of the spring: F = k x, ẋ = L̇ − F/c."""
 
-    name = "series"
+    name, title, short_title = "series", "Spring and damper in series on a line", "in series"
+    help = "Acts along the line from a to b, without a mass between spring and damper."
+    uses = ("a", "b", "stiffness", "rest", "damping")
+    nonzero = ("stiffness", "damping")
+    rank = 2
     state_names = ("stretch",)
     element: str
     a: End
@@ -57,6 +61,3 @@ class SeriesForce(OnLine):
 def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
     """Return (k x, ½ k x²)."""
     return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))
-
-
-KIND = SeriesForce

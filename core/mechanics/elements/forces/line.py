@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from core.errors import ModelError
 from core.mechanics.elements.force_state import End, ForceState, Loads
-from core.mechanics.elements.forces.along_one import AlongOne, Law, law_of
+from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
+from core.model.forces import LINE
 from core.numerics.spatial.relative_measures import TINY
 from core.numerics.spatial.scalar import Scalar, negated, over, plus, sqrt
 from core.numerics.spatial.vector import ZERO, Force, Vector3
@@ -41,6 +42,8 @@ def pull_on_b(direction: Vector3, force: Scalar) -> Force:
 class OnLine(AlongOne):
     """Base of force elements on the line between two points."""
 
+    needs = ("b",)
+    along = LINE
     a: End
     b: End
 
@@ -77,7 +80,13 @@ class OnLine(AlongOne):
 class LineForce(OnLine):
     """Spring, damper or other force law on a line, with optional point masses on the line."""
 
-    name = "line"
+    name, title, short_title = "line", "Spring, damper or any law on a line", "on a line"
+    help = (
+        "Acts along the line from a's to b's origin; positive pulls the ends together: stiffness · (length − rest) "
+        "+ damping · rate + law. It may carry point masses."
+    )
+    uses = ("a", "b", *LAW_FIELDS, "masses")
+    rank = 1
     element: str
     a: End
     b: End
@@ -106,6 +115,3 @@ def _line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
         )
     mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
     return LineMass(force.name, a, b, mass, part.at, place)
-
-
-KIND = LineForce

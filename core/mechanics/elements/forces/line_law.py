@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from core.mechanics.elements.force_state import End, ForceState, Scalars
 from core.mechanics.elements.forces.line import OnLine
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import check_field_names, check_si_units, named, numbers_of, symbols, tried
-from core.model import Force, ForceKind, Quantity
-from core.model.forces import LINE
+from core.mechanics.elements.symbol_trial import named, numbers_of, symbols, tried
+from core.model import Force
+from core.model.element_kinds import check_names
 from core.numerics.spatial.scalar import Scalar
 
 
@@ -21,8 +21,9 @@ class LineLaw(OnLine):
     """User-defined force element on the line from the origin of a to that of b: derive a class from this one and
     register it.
 
-    `name`, `title` and `force` must be stated, and `state_rate` if there are states; what it exerts on bodies and
-    junctions, its power, channels, fields and look follow. Its functions are static; they get scalars in SI:
+    `name` (in files), `title` (in the window) and `force` must be stated, and `state_rate` if there are states; what it
+    exerts on bodies and junctions, its power, channels, fields and look follow. `numbers` are the quantities that each
+    element sets, with unit, default and help. Its functions are static; they get scalars in SI:
 
     length : m, distance of the ends; rate : m/s, its derivative
     state : by `state_names` (`state.stretch`); numbers : by `numbers` (`numbers.stiffness`)
@@ -32,10 +33,7 @@ class LineLaw(OnLine):
     `apply("if_else", apply("lt", a, b), x, y)`.
     """
 
-    title: ClassVar[str]
-    """Label of the kind in the window; `name` is its name in files."""
-    numbers: ClassVar[tuple[Quantity, ...]] = ()
-    """Numbers that each element sets, with unit, default and help."""
+    uses = ("a", "b")
     element: str
     a: End
     b: End
@@ -70,17 +68,10 @@ class LineLaw(OnLine):
         return cls(force.name, machine.end(force.a), machine.end(force.b), given, machine.states.get(force.name, 0))
 
     @classmethod
-    def in_document(cls) -> ForceKind:
-        """Return the kind's description for documents."""
-        return ForceKind(cls.name, cls.title, ("a", "b", "settings"), LINE, numbers=cls.numbers)
-
-    @classmethod
     def check(cls) -> None:
         """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
-        check_field_names(cls, "numbers", [number.name for number in cls.numbers])
-        check_si_units(cls, cls.numbers)
-        check_field_names(cls, "state_names", cls.state_names)
+        check_names(cls, "state_names", cls.state_names)
         length, rate = symbols("length", "rate")
         state, numbers = symbols(*cls.state_names), symbols(*(number.name for number in cls.numbers))
         tried(cls, "force", 1, length, rate, state, numbers)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from core.errors import ModelError
 from core.mechanics.elements.added_inertia import Distance, OfJoint, PathPart, TendonInertia
 from core.mechanics.elements.force_state import End, ForceState, Loads, added
-from core.mechanics.elements.forces.along_one import AlongOne, Law, law_of
+from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of
 from core.mechanics.elements.forces.along_sensor import MeasureForce, along_sensor
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.forces.in_joint import JointForce, at_joint
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
+from core.model.forces import STRANDS
 from core.numerics.spatial.relative_measures import distance
 from core.numerics.spatial.scalar import Scalar, is_zero, times
 from core.numerics.spatial.vector import Vector3
@@ -31,7 +32,15 @@ class WeightedPart(NamedTuple):
 class Tendon(AlongOne):
     """Tendon whose force F acts on every strand, times the strand's factor, against growth."""
 
-    name = "tendon"
+    name, title = "tendon", "Tendon over joints and sensors"
+    help = (
+        "Acts along L = Σ factor · value of its strands, against its growth: stiffness · (L − rest) + damping · rate + "
+        "law. Its inertia m moves with L: ½ m L̇²."
+    )
+    uses: ClassVar[tuple[str, ...]] = ("strands", *LAW_FIELDS, "inertia")
+    needs: ClassVar[tuple[str, ...]] = ("strands",)
+    along = STRANDS
+    rank = 6
     element: str
     parts: tuple[WeightedPart, ...]
     law: Law
@@ -107,6 +116,3 @@ def _moving_parts(factor: Scalar, along: JointForce | MeasureForce, where: str) 
             remedy="Cut the loop at another joint, or use a distance sensor.",
         )
     return [(times(share.sign, factor), Distance(share.measure.a, share.measure.b)) for share in along.shares]
-
-
-KIND = Tendon

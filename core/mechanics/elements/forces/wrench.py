@@ -22,7 +22,14 @@ _XYZ = ("x", "y", "z")
 class WrenchForce(ForceElement):
     """Wrench with components that are numbers or formulas."""
 
-    name = "wrench"
+    name, title, short_title = "wrench", "Force and torque", "force and torque"
+    help = (
+        "Acts on b at its origin, with the opposite on a (default: world) at the same point, in the axes of "
+        "`resolve` (empty: world; may be a or b)."
+    )
+    uses = ("a", "b", "resolve", "force", "torque")
+    needs = ("b",)
+    rank = 0
     element: str
     a: End
     b: End
@@ -86,6 +93,3 @@ def power_against(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: S
 def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:
     """Transform a wrench from a frame's axes to world axes."""
     return Force(X.rotation.act(torque), X.rotation.act(force))
-
-
-KIND = WrenchForce

@@ -1,5 +1,7 @@
 """The function panel: search, options remembered, reasons, live, progress and cancel."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
@@ -8,6 +10,7 @@ from PySide6.QtWidgets import QComboBox
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
 from app.runs.answers import Answers
+from app.widgets.quantities.quantity import QuantityEdit
 from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.catalogue import validated
@@ -256,3 +259,32 @@ def test_words_of_choices_are_not_cut_in_a_panel_of_its_first_width(panel, qtbot
         words = max(combo.fontMetrics().horizontalAdvance(combo.itemText(k)) for k in range(combo.count()))
         assert words + 24 <= combo.width(), combo.currentText()
         assert combo.width() < 280
+
+
+def test_another_machine_gets_no_target_of_the_one_before(qtbot, panel, session, settings):
+    """Places, names and ranges belong to a machine; habits stay."""
+
+    panel.choose("inverse_kinematics")
+    asked = {"position": (0.1, 0.2, 0.3), "orientation": (0.0, 1.0, 0.0), "restarts": 7, "show": "all"}
+    panel.form.show_options(asked)
+    edit = panel.form.editors["position"].findChildren(QuantityEdit)[0]
+    edit.setText("furlong")
+    edit.setModified(True)
+    edit.finish()
+    session.apply("Change", lambda model: dataclasses.replace(model, description="The same machine."))
+    assert edit.text() == "furlong"
+    edit.forget()
+    panel.form.show_options(asked)
+    panel.form.remember()
+    edit.setText("furlong")
+    edit.setModified(True)
+    edit.finish()
+    session.start(load(EXAMPLES / "scara.kst"))
+    left = {key: value for key, value in panel.form.options().items() if key in asked}
+    assert left == {"position": None, "orientation": None, "restarts": 7, "show": "all"}
+    assert not panel.form.editors["position"].problem()
+    again = FunctionPanel(session, panel._jobs, panel._answers, settings)  # the next start, with this machine
+    qtbot.addWidget(again)
+    again.choose("inverse_kinematics")
+    assert {key: again.form.options()[key] for key in asked} == left
+    again.close()

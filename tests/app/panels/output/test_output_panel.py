@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter
+from PySide6.QtGui import QGuiApplication, QImage
 
-from app.formulas.matrix import MatrixView, Typeset, formulas, set_formula
+from app.formulas.matrix import MatrixView
 from app.panels.output.panel import MOST_CARDS, OutputPanel
 from app.panels.output.tables import TableView
 from app.runs.answers import Answers
@@ -128,7 +128,6 @@ def test_matrices_are_painted_at_any_scale(qtbot):
     matrix = Matrix(entries=((1.5, -0.25), (0.0, 1e-7)), rows=("a", "b"), columns=("x", "y"), symbol="J")
     view = MatrixView(matrix)
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: view._symbol is not None)
     once, twice = ink(view), ink(view, 2.0)
     assert once > 100
     assert twice > 2 * once
@@ -136,30 +135,12 @@ def test_matrices_are_painted_at_any_scale(qtbot):
     assert view.sizeHint().width() < 80
 
 
-def test_formulas_are_set_beside_the_window(qtbot):
-    latex = r"\frac{1}{2} a_1 \sin q_1"
-    view = MatrixView(Matrix(entries=((latex, "0"), ("not } latex", 1.0))))
-    qtbot.addWidget(view)
-    assert formulas().svg(latex) is None
-    qtbot.waitUntil(lambda: formulas().svg(latex) is not None)
-    assert formulas().svg(latex).startswith("<svg")
-    qtbot.waitUntil(lambda: view._texts[0][0].formula is not None)
-    assert view._texts[1][1].formula is None
-    assert ink(view) > 100
-
-
-def test_a_formula_is_painted_in_the_pens_colour(qtbot):
-    typeset = Typeset(set_formula("x^2"))
-    image = QImage(80, 60, QImage.Format.Format_ARGB32)
-    image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    painter.setPen(Qt.GlobalColor.red)
-    typeset.paint(painter, 5.0, 45.0, 32.0)
-    painter.end()
-    colours = {
-        image.pixelColor(x, y).name() for x in range(80) for y in range(60) if image.pixelColor(x, y).alpha() == 255
-    }
-    assert colours == {"#ff0000"}
+def test_the_name_of_a_matrix_is_painted_before_its_brackets(qtbot):
+    plain, named = MatrixView(Matrix(entries=((1.0,),))), MatrixView(Matrix(entries=((1.0,),), symbol="M(q)"))
+    qtbot.addWidget(plain)
+    qtbot.addWidget(named)
+    assert ink(named) > ink(plain) + 50
+    assert named.sizeHint().width() > plain.sizeHint().width() + 20
 
 
 def test_table_text_of_empty_table():
