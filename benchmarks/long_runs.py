@@ -92,7 +92,7 @@ def filed(run: Run, folder: Path) -> Run:
 
 def pictures(run: Run, name: str) -> None:
     """A plot is moved by hand."""
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
     from benchmarks.watch import opened, turn
 
     window = opened(name)

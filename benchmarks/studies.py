@@ -30,7 +30,7 @@ import kinetostat as ks
 import resources
 from benchmarks.document import tell
 from core.simulation.machine_code.records import place_of
-from core.simulation.run.begun_run import begin_modes
+from core.simulation.run.begun_run import begin_contact_states
 from core.studies.sample_rows import Machine
 
 PAGE = Path(__file__).parents[1] / "docs" / "studies.md"
@@ -61,7 +61,7 @@ def loop_of(machine: Machine) -> Callable[[], None]:
 
     def once() -> None:
         runs.memory(p)
-        begin_modes(made)
+        begin_contact_states(made)
         made.state.budget = 1_000_000
         advance(made.state.place, place_of(room), len(times))
 

@@ -47,11 +47,10 @@ def piece() -> float:
 
 def opened(name: str) -> Window:
     """The window with an example, as the program starts it for the first time."""
-    from app.background.collector import freeze_existing_objects
     from app.document.session import Session
-    from app.panels.properties.prebuilt_forms import prepare_forms
+    from app.panels.properties.panel import prepare_forms
     from app.preferences.settings import Settings
-    from app.window.start import application
+    from app.window.start import application, freeze_existing_objects
     from app.window.window import Window
     from core.files import load
     from resources import examples

@@ -48,7 +48,7 @@ class Painted:
 def plotted(window: Window) -> None:
     """Joint coordinates and speeds, a plot each."""
     from app.plotting.channels import likely
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
 
     record = window.session.runs.current
     assert record is not None

@@ -60,7 +60,7 @@ def _asked(
 
 def designs() -> Rows:
     """Parameters by a formula, a curve by any linkage."""
-    from app.panels.design.questions import CURVE
+    from app.panels.design.machine_page import CURVE
 
     window = opened("four_bar")
     turn(1.5)

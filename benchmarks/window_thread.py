@@ -79,7 +79,7 @@ def drawn(window: Window) -> Callable[[], bool]:
 
 def charts() -> Rows:
     """Eight channels in one plot, and one channel after another."""
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
 
     window = opened("puma560")
     watch = ready(window)
@@ -102,7 +102,7 @@ def long_channels() -> Rows:
 
 def long_channels_of(window: Window, name: str) -> Rows:
     """See `long_channels`."""
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
 
     watch = ready(window)
     joint = window.session.mech.joint_names[-1]
@@ -143,7 +143,7 @@ def six_plots_with(window: Window, samples: int) -> Rows:
 def filled(window: Window, run: Run) -> None:
     """Six plots of a run."""
     from app.plotting.channels import likely
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
 
     shown(window, run)
     plots = [Plot(channels, x) for x, channels in likely(run).values()]
@@ -273,7 +273,7 @@ def what_if() -> Rows:
 def what_if_of(window: Window, name: str) -> Rows:
     """See `what_if`. All turns: of one movement, in the middle; drawing: of one movement."""
     from app.plotting.channels import likely
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
 
     watch, session = ready(window), window.session
     heard: list[float] = []

@@ -1,13 +1,14 @@
-"""Signals of objects that are not Qt objects: listeners are called at once, one after another, when a signal is
-emitted."""
+"""Signals of objects that are not Qt objects, whose listeners are called at once, one after another; and the lifetime
+of objects that listen."""
 
 from __future__ import annotations
 
 import inspect
 import weakref
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import MethodType
-from typing import Any, overload
+from typing import Any, Protocol, TypeVar, overload
 
 Slot = Callable[..., object]
 
@@ -90,3 +91,29 @@ def _most_arguments(slot: Slot) -> int | None:
     if any(each.kind is each.VAR_POSITIONAL for each in parameters):
         return None
     return sum(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters)
+
+
+Owned = TypeVar("Owned", bound="Closable")
+
+
+class Closable(Protocol):
+    """An object that works, or listens to signals, until it is closed."""
+
+    def close(self) -> object:
+        """Stop working and listening."""
+        ...
+
+
+class Lifetime(ExitStack):
+    """Closes owned objects and disconnects signals at the end of its owner, the newest first."""
+
+    def own(self, thing: Owned) -> Owned:
+        """Close an object at the end; returns the object."""
+        self.callback(thing.close)
+        return thing
+
+    def listen(self, *pairs: tuple[Any, Callable[..., object]]) -> None:
+        """Connect signals to slots until the end."""
+        for signal, slot in pairs:
+            signal.connect(slot)
+            self.callback(signal.disconnect, slot)

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, pose_options, read, reading_options
-from app.cli.quantity import QuantityType
+from app.cli.machine import FILE, READING, QuantityType, context, pose_options, read, reading_options
 from app.cli.render import SizeType
 from app.cli.terminal import say, say_progress
 from core.functions.subjects.sequences import VIEWS

@@ -1,4 +1,5 @@
-"""Options shared by all commands that work on a machine: reading options, parameter values and pose."""
+"""Options shared by all commands that work on a machine: reading options, parameter values and pose; numbers with a
+unit ("500 ms", "30 deg/s", "62 N/mm"), or in SI without one."""
 
 from __future__ import annotations
 
@@ -8,13 +9,50 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from app.cli.quantity import quantity
 from app.cli.terminal import say
 from core.errors import KinetostatError, near_misses
 
 if TYPE_CHECKING:
     from core.functions import Context
     from core.model import Model
+
+
+def quantity(text: str, dimension: str, values: Mapping[str, float] | None = None, where: str = "") -> float:
+    """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
+    from app.widgets.quantities.quantity_text import Measure, SIUnits, read
+    from core.model.formula.expression import evaluate, parse
+    from core.model.validation.formulas import wrong_dimension
+
+    try:
+        number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)
+        if isinstance(number, str) and (said := wrong_dimension(number, dimension)) is not None:
+            raise KinetostatError(said[0], remedy=said[1])
+        return float(evaluate(parse(number), values or {})) if isinstance(number, str) else float(number)
+    except KinetostatError as error:
+        raise click.UsageError(" ".join(filter(None, (where and f"{where}:", error.what, error.remedy)))) from None
+
+
+class QuantityType(click.ParamType):
+    """Click type of a number of a dimension, at least `least` or above zero."""
+
+    name = "NUMBER"
+
+    def __init__(self, dimension: str, positive: bool = True) -> None:
+        self.dimension, self.positive = dimension, positive
+        self.name = {"time": "TIME"}.get(dimension, "NUMBER")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number in SI."""
+        if not isinstance(value, str):
+            return float(value)
+        try:
+            number = quantity(value, self.dimension)
+        except click.UsageError as error:
+            self.fail(error.message, param, ctx)
+        if self.positive and number <= 0.0:
+            self.fail(f"'{value}' is not above zero.", param, ctx)
+        return number
+
 
 FILE = click.argument("model_file", metavar="FILE", type=click.Path(dir_okay=False))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.quantity import QuantityType
+from app.cli.machine import QuantityType
 from app.cli.render import SizeType
 from app.cli.terminal import say
 from app.plotting.formats import suffixes

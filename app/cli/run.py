@@ -11,8 +11,17 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, named_quantities, pairs_of, pose_options, read, reading_options
-from app.cli.quantity import QuantityType
+from app.cli.machine import (
+    FILE,
+    READING,
+    QuantityType,
+    context,
+    named_quantities,
+    pairs_of,
+    pose_options,
+    read,
+    reading_options,
+)
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL

@@ -1,20 +1,20 @@
 """kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: run many variants of
-a machine."""
+a machine, and report the results."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, pairs_of, read, reading_options
-from app.cli.quantity import QuantityType
+from app.cli.machine import FILE, READING, QuantityType, context, pairs_of, read, reading_options
 from app.cli.run import STOPPED, Interruption, formulas, waits
-from app.cli.study_report import json_of, text_of
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
 from core.studies.declaration import KINDS
@@ -22,7 +22,63 @@ from core.studies.distributions import HOW
 
 if TYPE_CHECKING:
     from core.studies.study import Study
+    from core.studies.study_result import StudyResult, Summary
     from core.studies.study_work import Progress
+
+
+QUANTILES = {0.05: "5 %", 0.5: "median", 0.95: "95 %"}
+MOST_FAILURES = 5
+"""Largest number of failed rows shown."""
+SUMMARY_HEADS = ("mean", "±", "deviation", "least", *QUANTILES.values(), "largest")
+SUMMARY_WIDTHS = (13, 10, 11, 13, 13, 13, 13, 13)
+
+
+def summary_text(found: StudyResult, file: str | None) -> str:
+    """Return a line for each recorded number, summarised over the rows that succeeded, then the failed rows."""
+    failed = found.failed
+    rate, low, high = (100.0 * part for part in found.failure_rate)
+    interval = f" ({rate:.3g} %, 95 % interval {low:.3g} to {high:.3g} %)" if failed else ""
+    lines = [f"{len(found)} rows, {len(failed)} failed{interval}"]
+    if len(failed) < len(found) and found.recorded:
+        lines.append(
+            " ".join(
+                [" " * 20, *(f"{head:>{width}}" for head, width in zip(SUMMARY_HEADS, SUMMARY_WIDTHS, strict=True))]
+            )
+        )
+        lines += [_summary_line(name, found.unit(name), found.summary(name)) for name in found.recorded]
+    lines += [f"Row {each.row}: {each.status}. {each.message}" for each in failed[:MOST_FAILURES]]
+    if len(failed) > MOST_FAILURES:
+        lines.append(f"… and {len(failed) - MOST_FAILURES} more.")
+    return "\n".join([*lines, f"Wrote {file}"] if file else lines)
+
+
+def _summary_line(name: str, unit: str, each: Summary) -> str:
+    quantiles = (each.quantiles[q] for q in QUANTILES)
+    numbers = (each.mean, each.error, each.deviation, each.least, *quantiles, each.most)
+    texts = (
+        f"{x:{width}.6g}" if width > 11 else f"{x:{width}.3g}" for x, width in zip(numbers, SUMMARY_WIDTHS, strict=True)
+    )
+    return " ".join([f"{name:>20}", *texts, *([f" {unit}"] if unit else [])])
+
+
+def summary_json(found: StudyResult, file: str | None) -> str:
+    """Return the summary of a study as JSON, in SI units."""
+    failed = found.failed
+    names = found.recorded if len(failed) < len(found) else ()
+    recorded = {}
+    for name in names:
+        each = found.summary(name)
+        quantiles = {str(q): value for q, value in each.quantiles.items()}
+        recorded[name] = {"unit": found.unit(name), **each._asdict(), "quantiles": quantiles}
+    report = {
+        "rows": len(found.rows.done),
+        "done": len(found),
+        "failed": dict(Counter(each.status for each in failed)),
+        "recorded": recorded,
+        "file": file,
+    }
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
 
 OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 """Options that only apply to runs."""
@@ -98,7 +154,7 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
         found = study.run(keeps, progress=_ProgressLine(sys.stderr.isatty(), interruption), **work)
     if file and not keeps:
         (found.to_csv if _suffix(file) == "csv" else found.to_parquet)(file)
-    say(json_of(found, file) if as_json else text_of(found, file))
+    say(summary_json(found, file) if as_json else summary_text(found, file))
     if len(found) < study.size:
         if keeps:
             say(

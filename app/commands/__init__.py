@@ -13,21 +13,16 @@ __all__ = ["Command", "table"]
 def table() -> dict[str, Command]:
     """Return every command by its id, in the order of the menus."""
     from app.commands import (
-        connecting,
         derivation,
         edit,
         elements,
-        ellipsoids,
         files,
-        functions,
         manual,
         panels,
-        paths,
         playback,
-        quitting,
+        scenery,
         simulation,
         tools,
-        vectors,
         view,
     )
 
@@ -35,18 +30,13 @@ def table() -> dict[str, Command]:
         files,
         edit,
         elements,
-        connecting,
         view,
-        ellipsoids,
-        paths,
-        vectors,
-        panels,
+        scenery,
         tools,
         derivation,
         simulation,
         playback,
-        functions,
+        panels,
         manual,
-        quitting,
     )
     return {command.id: command for module in modules for command in module.COMMANDS}

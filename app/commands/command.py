@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 Run = Callable[["Workbench"], object]
-Check = Callable[["Workbench"], bool]
+Applies = Callable[["Workbench"], bool]
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Command:
     menu: str = ""
     shortcut: str = ""
     icon: str = ""
-    when: Check | None = None
+    when: Applies | None = None
     help: str = ""
-    checked: Check | None = None
+    checked: Applies | None = None
     section: str = ""
     toolbar: str = ""
     context: tuple[str, ...] = ()

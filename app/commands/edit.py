@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit
 
 from app.commands.command import Command
-from app.document.isostatic import make_isostatic, proposed
+from app.document.analyses import isostatic_proposal, make_isostatic
 from app.document.joining import CLOSE, closed, open_joints
 from app.widgets.plain_keys import return_focus_to_scene
 from core.errors import KinetostatError
@@ -116,7 +116,7 @@ COMMANDS = (
         "",
         "loop",
         section="pose",
-        when=lambda w: proposed(w.session) is not None,
+        when=lambda w: isostatic_proposal(w.session) is not None,
         help="Replace joints as the findings propose, so that no constraint is redundant and the motion "
         "stays the same.",
     ),

@@ -1,8 +1,13 @@
-"""Commands of the View menu that concern the window and its panels."""
+"""Commands about the window and its panels: full screen, layout, and each function of the catalogue or of Robotica,
+opened in the Functions panel with its options."""
 
-from app.commands.command import Command
+from __future__ import annotations
 
-COMMANDS = (
+from app.commands.command import Command, Run
+from core.functions import FUNCTIONS
+from core.robotica.commands import COMMANDS as CALLS
+
+WINDOW_COMMANDS = (
     Command(
         "view.full_screen",
         "Full screen",
@@ -25,3 +30,37 @@ COMMANDS = (
         help="Restore the initial layout of all panels.",
     ),
 )
+
+
+def _function_opener(function: str) -> Run:
+    return lambda bench: bench.panels.choose_function(function)
+
+
+CATALOGUE_COMMANDS = tuple(
+    Command(
+        f"function.{function.id}",
+        function.title,
+        _function_opener(function.id),
+        f"Functions/{function.group}",
+        "",
+        "function",
+        help=function.help,
+        section=function.group,
+        also=function.also,
+    )
+    for function in FUNCTIONS.values()
+)
+ROBOTICA_COMMANDS = tuple(
+    Command(
+        f"robotica.{name}",
+        f"{name}[]",
+        _function_opener(f"robotica.{name}"),
+        "Functions/Robotica",
+        "",
+        "console",
+        help=f"{command.help}\n\n{command.manual}",
+        section="Robotica",
+    )
+    for name, command in CALLS.items()
+)
+COMMANDS = (*WINDOW_COMMANDS, *CATALOGUE_COMMANDS, *ROBOTICA_COMMANDS)

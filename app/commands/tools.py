@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command, Run
 from app.tools.candidates import face_under
-from app.tools.draw.face_plane import OnFace, take_face
+from app.tools.draw.bar import OnFace, take_face
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.tools.draw.tool import flip, hand_of
 

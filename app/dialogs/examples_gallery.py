@@ -1,14 +1,113 @@
-"""The gallery of example machines, with pictures."""
+"""Machines to choose from, as pictures under tabs, and the gallery of example machines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QTabBar, QVBoxLayout, QWidget
 
+from app.plain_text import as_tip
+from app.preferences.icons import icon
 from app.widgets.label import Label
-from app.widgets.machine_shelf import MachineShelf, example_shelves
+from resources import examples
+
+PICTURE_SIZE = QSize(160, 120)
+TITLE_HEIGHT = 34
+"""Height of two lines of text below a picture, pixels."""
+PATH_ROLE = Qt.ItemDataRole.UserRole
+
+
+class Machine(NamedTuple):
+    """A file that can be opened: its title, a description, and a picture (optional)."""
+
+    title: str
+    about: str
+    path: Path
+    picture: Path
+
+
+def example_shelves() -> dict[str, list[Machine]]:
+    """Return the examples by subject."""
+    shelves: dict[str, list[Machine]] = {}
+    for each in examples():
+        machine = Machine(each.title, each.about, each.path, each.thumbnail)
+        shelves.setdefault(each.subject, []).append(machine)
+    return shelves
+
+
+class MachineShelf(QWidget):
+    """A tab per subject; emits `chosen(Path)` when a machine is double-clicked, or clicked once if `at_once`."""
+
+    chosen = Signal(Path)
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        super().__init__()
+        self._at_once = at_once
+        self._shelves: Mapping[str, Iterable[Machine]] = {}
+        self.tabs = QTabBar(drawBase=False, expanding=False)
+        self.tabs.currentChanged.connect(self._fill)
+        self.list = QListWidget()
+        self.list.setViewMode(QListWidget.ViewMode.IconMode)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.list.setMovement(QListWidget.Movement.Static)
+        self.list.setIconSize(PICTURE_SIZE)
+        self.list.setGridSize(QSize(PICTURE_SIZE.width() + 16, PICTURE_SIZE.height() + TITLE_HEIGHT))
+        self.list.setWordWrap(True)
+        self.list.setMouseTracking(True)
+        self.list.viewport().setAutoFillBackground(False)
+        if at_once:
+            self.list.setCursor(Qt.CursorShape.PointingHandCursor)
+        (self.list.itemClicked if at_once else self.list.itemActivated).connect(self.take)
+        if at_once:
+            self.list.itemActivated.connect(self.take)
+        self.list.currentItemChanged.connect(self._tell)
+        self.list.itemEntered.connect(self._tell)
+        self.about = Label("", wordWrap=True)
+        self.about.setObjectName("muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.tabs)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.about)
+
+    def fill(self, shelves: Mapping[str, Iterable[Machine]]) -> None:
+        """Show these machines by subject; the current tab is kept if its subject still exists."""
+        now = self.tabs.tabText(self.tabs.currentIndex())
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        self._shelves = shelves
+        for subject in shelves:
+            self.tabs.addTab(subject)
+        self.tabs.blockSignals(False)
+        self.tabs.setCurrentIndex(max(list(shelves).index(now) if now in shelves else 0, 0))
+        self._fill()
+
+    def _fill(self) -> None:
+        self.list.clear()
+        for machine in self._shelves.get(self.tabs.tabText(self.tabs.currentIndex()), ()):
+            picture = QPixmap(str(machine.picture))
+            item = QListWidgetItem(QIcon(picture) if not picture.isNull() else icon("model"), machine.title)
+            item.setData(PATH_ROLE, str(machine.path))
+            item.setToolTip(as_tip(machine.about))
+            item.setStatusTip(machine.about)
+            item.setTextAlignment(Qt.AlignmentFlag.AlignHCenter)
+            self.list.addItem(item)
+        if not self._at_once:
+            self.list.setCurrentRow(0)
+
+    def _tell(self, item: QListWidgetItem | None) -> None:
+        self.about.setText(item.statusTip() if item is not None else "")
+
+    def take(self) -> None:
+        """Choose the selected machine."""
+        item = self.list.currentItem()
+        if item is not None:
+            self.chosen.emit(Path(item.data(PATH_ROLE)))
 
 
 class ExamplesGallery(QDialog):

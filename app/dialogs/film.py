@@ -25,14 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.plain_text import as_title
-from app.playback.film_subject import Filmed, film_subject
 from app.preferences.icons import icon
-from app.runs.films import FilmSettings
-from app.widgets.label import Label
-from app.widgets.note import Note
-from app.widgets.progress import ProgressBar
+from app.runs.films import Filmed, FilmSettings, film_subject
+from app.widgets.label import Label, Note
+from app.widgets.panel_parts import ProgressBar
 from core.errors import KinetostatError
 from viz.film.encoders import FORMATS
 from viz.film.film import frame_times

@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from app.dialogs.searching import normalised_search_text
+
+def normalised_search_text(text: str) -> str:
+    """Return a text in lower case with single blanks, hyphens replaced by blanks: "Four-bar" and "four bar" become
+    equal."""
+    return " ".join(re.sub(r"[-–_]", " ", text).casefold().split())
+
 
 EXACT, BEGUN, WORD, PARTS, ALIKE = 1000.0, 800.0, 600.0, 400.0, 200.0
 """Scores of a text that equals the typed text, begins with it as whole words, has a word beginning with it, has words

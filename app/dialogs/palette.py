@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, Q
 from app.commands import table
 from app.dialogs.matching import BEGUN, EXACT, PARTS, nearness, score
 from app.document.revision import Ref
-from app.panels.panel import panels
+from app.panels import panels
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
 from app.widgets.label import Label

@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.moving_joint import joint_of
-from app.document.revision import Ref, exists, successor
+from app.document.hand_freedom import joint_of
+from app.document.revision import Ref, is_present, successor
 from app.document.session import Session
 from core.errors import KinetostatError
 from core.later import dataclass
@@ -55,7 +55,7 @@ def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
     if named == WORLD:
         return pick
     homes = {"joint": ("joints",), "sensor": ("sensors",)}.get(pick.what, ("bodies", "frames", "junctions"))
-    home = next((each for each in homes if exists(old, Ref(each, named))), homes[0])
+    home = next((each for each in homes if is_present(old, Ref(each, named))), homes[0])
     ref = successor(old, new, Ref(home, named))
     if ref is None:
         return None

@@ -1,13 +1,18 @@
-"""Joints that the user can move by hand in the present pose, given loops, constraints and drivers."""
+"""Joints that the user can move by hand in the present pose, given loops, constraints and drivers; and the joint that
+moves a selected element."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.document.revision import Ref
 from app.document.session import Session
 from core.errors import ModelError, listed
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION
+from core.model import WORLD, Joint, Model
 from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]
@@ -78,3 +83,29 @@ def held_by(session: Session, joint: str) -> str:
         some = f"drivers {listed(names)} hold" if len(names) > 1 else f"driver {names[0]} holds"
         return f"The {some} {joint}: it moves when the machine runs."
     return f"Nothing moves {joint} in this pose: its loops hold it, or it is at a dead point. Drag another joint."
+
+
+def joint_of(
+    model: Model, ref: Ref | None, free: tuple[Joint, ...] = (), moves: Callable[[str], bool] = lambda joint: True
+) -> str | None:
+    """Return the joint that moves an element: the element itself, or the joint that carries the body, past fixed joints
+    toward the ground. None if no joint does. `model` is expanded; `free` are the joints of free bodies; joints for
+    which `moves` is false are skipped."""
+    if ref is None:
+        return None
+    joints = [joint for joint in model.joints if not joint.info.nq or moves(joint.name)]
+    if ref.collection == "joints":
+        found = next((joint for joint in joints if joint.name == ref.name), None)
+        return found.name if found is not None and found.info.nq else None
+    if ref.collection == "chains":
+        return next((joint.name for joint in joints if joint.info.nq), None)
+    if ref.collection not in ("bodies", "frames") or ref.name not in model.placements:
+        return None
+    carried = {model.carrier(joint.child).name: joint for joint in reversed((*free, *joints))}
+    body, seen = model.carrier(ref.name).name, set()
+    while body in carried and body not in seen and body != WORLD:
+        seen.add(body)
+        if carried[body].info.nq:
+            return carried[body].name
+        body = model.carrier(carried[body].parent).name
+    return None

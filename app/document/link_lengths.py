@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.document.revision import Array, posed
+from app.document.revision import Array, posed_coordinates
 from app.document.session import Session
 from core.constraints.rest_position import rest_deviations
 from core.design.linkage.closing import as_drawn, coordinates_at
@@ -52,7 +52,7 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     model = session.model
     new = link_length(model, body, wanted.value, far=wanted.far, formulas=wanted.formulas, parameter=wanted.parameter)
     mech = session.mech.updated(new)
-    q = posed(session.mech, session.state.pose)
+    q = posed_coordinates(session.mech, session.state.pose)
     gap = _closure_residual(mech, q, new.values())
     if gap <= LOOP_ERROR or _closure_residual(session.mech, q, model.values()) > LOOP_ERROR:
         return _with_rests_closed(session.mech, new, mech)
@@ -87,7 +87,9 @@ class Trial:
         added = edits.add(model, Parameter(name=self._name, value=self.now, dimension="length"))
         self.model = link_length(added, body, self._name, far=far, formulas="number")
         self.mech = session.mech.updated(self.model)
-        self.q = np.array(posed(self.mech, dict(zip(session.mech.q_names, session.q.tolist(), strict=True))))
+        self.q = np.array(
+            posed_coordinates(self.mech, dict(zip(session.mech.q_names, session.q.tolist(), strict=True)))
+        )
 
     @property
     def parameters(self) -> dict[str, float]:

@@ -1,20 +1,23 @@
-"""Open a file in the background: a thread reads it and builds its mechanism and meshes, then it is shown."""
+"""Opening of files: a thread reads the file and builds its mechanism and meshes, then the machine is shown. Also the
+filters of file dialogs, and the permission for a file to run its own code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from app.background.errands import BackgroundQueue
+from app.background.jobs import BackgroundQueue
+from app.document.analyses import findings_of
 from app.document.kept import companion
 from app.document.kept.companion import Kept
 from app.document.kept.seen_files import Seen, Sources
-from app.document.validation import findings_of
-from core.errors import FileError
+from core.errors import CodeRefused, FileError
 from core.files import Reading, Trusted, read
+from core.files.formats import FORMATS
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Finding, Model
@@ -122,3 +125,54 @@ def _companion_of(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
         return companion.read(companion.folder_of(path)), ()
     except FileError as error:
         return None, (Finding("warning", error.what, error.remedy or "", file=error.file or ""),)
+
+
+def _patterns(writing: bool) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for each in FORMATS.values():
+        if (each.write if writing else each.read) is not None:
+            table[each.title] = [f"*{suffix}" for suffix in each.suffixes]
+    return table
+
+
+def open_filter() -> str:
+    """Return the file dialog filter of all formats that can be read."""
+    table = _patterns(writing=False)
+    single = [f"{title} ({' '.join(patterns)})" for title, patterns in table.items()]
+    return ";;".join([f"All models ({every_pattern()})", *single, "All files (*)"])
+
+
+def every_pattern() -> str:
+    """Return the patterns of all formats that can be read: "*.csv *.kst …"."""
+    return " ".join(sorted({pattern for patterns in _patterns(writing=False).values() for pattern in patterns}))
+
+
+def save_filter(suffix: str = "") -> str:
+    """Return the file dialog filter of all formats that can be written, the native format first; or of one format
+    alone."""
+    table = _patterns(writing=True)
+    table = {title: patterns for title, patterns in table.items() if not suffix or f"*{suffix}" in patterns}
+    return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())
+
+
+TRUST_QUESTION = (
+    "If you trust the author of {}, you can let it run its code: it can then read, change and send "
+    "everything that you can on this computer. The permission holds for the present content of the file, "
+    "while it is open."
+)
+
+
+class MessagePlace(Protocol):
+    """The place where messages are shown to the user."""
+
+    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message; `choices` maps button titles to callbacks."""
+
+
+def offer_trust(messages: MessagePlace, error: BaseException, then: Callable[[Trusted], object]) -> bool:
+    """Report that a file was refused, with a button to trust it; returns False if the error is of another kind."""
+    if not isinstance(error, CodeRefused) or error.allow is None:
+        return False
+    words = f"{error.message} {TRUST_QUESTION.format(Path(error.allow.file).name)}"
+    messages.tell("error", words, {"Open and run its code": lambda: then(error.allow)})
+    return True

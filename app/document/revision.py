@@ -1,4 +1,8 @@
-"""One state of the open document: model, pose, selection. Independent of Qt."""
+"""States of the open document: a revision (model, pose, selection), the history of undo with the state saved in the
+file, and the pose shown (the edited one, covered by a run's, covered by a preview). Independent of Qt.
+
+A history is immutable: each verb returns another one, so that a step that fails is dropped by keeping the old one.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,7 @@ class State:
     """Another action that was done when this state was entered."""
 
 
-def exists(model: Model, ref: Ref | None) -> bool:
+def is_present(model: Model, ref: Ref | None) -> bool:
     """Return True if a model has this element, in its own lists or in those of its chains and sub-assemblies."""
     if ref is None or ref.collection == "world":
         return ref is not None
@@ -59,7 +63,7 @@ def exists(model: Model, ref: Ref | None) -> bool:
 def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
     """Return an element's reference after an edit or its undoing, under its new name if it was renamed; None if it is
     gone."""
-    if exists(new, ref):
+    if is_present(new, ref):
         return ref
     for before, after in ((old, new), (old.expanded, new.expanded)):
         was, now = getattr(before, ref.collection, ()), getattr(after, ref.collection, ())
@@ -78,7 +82,7 @@ def renamed_joints(old: Model, new: Model) -> dict[str, str]:
     return {a.name: b.name for a, b in zip(before, after, strict=True) if a.name != b.name and a.kind == b.kind}
 
 
-def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+def posed_coordinates(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     """Return the reference configuration (nq,) with some coordinates, by name, replaced."""
     q = np.array(mech.rest(), dtype=float)
     for i, name in enumerate(mech.q_names):
@@ -86,9 +90,9 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     return q
 
 
-def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+def closed_coordinates(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     """Return the position (nq,) nearest to a pose in which all constraints hold."""
-    q = posed(mech, pose)
+    q = posed_coordinates(mech, pose)
     return np.asarray(mech.move(q, {})) if pose and mech.constrained else q
 
 
@@ -96,7 +100,7 @@ def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, floa
     """Return a saved pose adapted to this machine, which may have changed since, with its loops closed; else the
     reference configuration."""
     try:
-        q = closed(mech, pose)
+        q = closed_coordinates(mech, pose)
         return pose_of(mech, np.asarray(mech.move(q, {})) if mech.nq != mech.nv else q)  # quaternions of unit length
     except KinetostatError:
         return MappingProxyType({})
@@ -108,7 +112,7 @@ def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
     return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
 
 
-def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
+def carried_state(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
     """Return the new state, of machine `mech`, with a pose in which the bodies are where pose `q` of the old state has
     them."""
     if new.model is old.model:
@@ -116,6 +120,150 @@ def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism
     from core.constraints.rest_position import carried_pose, has_same_tree
 
     if has_same_tree(before.compiled, mech.compiled):
-        return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
+        return replace(new, pose=pose_of(mech, closed_coordinates(mech, new.pose)))
     q = carried_pose(before.compiled, q, mech.compiled, renamed_joints(old.model, new.model))
     return replace(new, pose=pose_of(mech, q))
+
+
+@dataclass(frozen=True)
+class History:
+    """The present state of a document, with the states before and after it."""
+
+    now: State
+    saved: Model | None = None
+    """The model as last opened or saved; None if it is in no file."""
+    before: tuple[State, ...] = ()
+    """States that undo returns to, the nearest last."""
+    after: tuple[State, ...] = ()
+    """States that redo returns to, the nearest last."""
+    gesture: object = None
+    """The gesture that made the present state and may continue it (such as wheel steps): compared by identity."""
+
+    @classmethod
+    def opened(cls, model: Model, pose: Mapping[str, float] | None = None) -> History:
+        """Return the history of a document just opened or started, in the reference configuration or another pose."""
+        return cls(State(model, pose) if pose else State(model), saved=model)
+
+    def pushed(self, new: State, left: Ref | None, gesture: object = None) -> History:
+        """Return the history after a step to a new state; `left`: the selection before. Steps of one gesture are merged
+        into one."""
+        goes_on = gesture is not None and gesture is self.gesture
+        before = self.before if goes_on else (*self.before, self._state_left(left))
+        return History(new, self.saved, before, (), gesture)
+
+    def undone(self, left: Ref | None) -> History:
+        """Return the history one step back (unchanged if there is none); `left`: the present selection."""
+        if not self.before:
+            return self
+        *before, now = self.before
+        return History(now, self.saved, tuple(before), (*self.after, self._state_left(left)))
+
+    def redone(self, left: Ref | None) -> History:
+        """Return the history one step forward (unchanged if there is none); `left`: the present selection."""
+        if not self.after:
+            return self
+        *after, now = self.after
+        return History(now, self.saved, (*self.before, self._state_left(left)), tuple(after))
+
+    def _state_left(self, selection: Ref | None) -> State:
+        return replace(self.now, selection=selection)
+
+    @property
+    def unsaved(self) -> bool:
+        """True if the model differs from the one last opened or saved."""
+        return self.now.model is not self.saved and self.now.model != self.saved
+
+    @property
+    def edits(self) -> int:
+        """The number of edits between the saved state and the present one."""
+        if not self.unsaved:
+            return 0
+        models = [*(state.model for state in self.before), self.now.model]
+        begun = next((k for k in reversed(range(len(models))) if models[k] is self.saved), 0)
+        steps = zip(models[begun:], models[begun + 1 :], strict=False)
+        return max(1, sum(one is not other for one, other in steps))
+
+    @property
+    def undo_label(self) -> str:
+        """Name of the step that undo would revert; '' if none."""
+        return self.now.label if self.before else ""
+
+    @property
+    def redo_label(self) -> str:
+        """Name of the step that redo would repeat; '' if none."""
+        return self.after[-1].label if self.after else ""
+
+
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class PoseMoment:
+    """A pose shown instead of the edited one, with the values that belong to it."""
+
+    q: Array
+    """(nq,) joint coordinates, rad or m."""
+    p: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """Values of independent parameters that differ from the document's."""
+    x: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """States of force elements, by name."""
+    words: str = ""
+    """Description of the moment and run."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownPose:
+    """The pose and values shown now. Immutable: each method returns a new object."""
+
+    edited: Array
+    """The committed pose (nq,)."""
+    values: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """Values of the independent parameters as committed."""
+    run: PoseMoment | None = None
+    """The moment of the run that is shown."""
+    preview: PoseMoment | None = None
+    """The preview of a drag or a slider before it is committed."""
+
+    @property
+    def q(self) -> Array:
+        """Joint coordinates (nq,) as shown."""
+        above = self.preview or self.run
+        return self.edited if above is None else above.q
+
+    @property
+    def p(self) -> Mapping[str, float]:
+        """Values of the independent parameters as shown; a preview of parameters hides those of the run."""
+        if self.run is None or (self.preview is not None and self.preview.p):
+            return self.edited_values
+        return {**self.edited_values, **self.run.p}
+
+    @property
+    def edited_values(self) -> Mapping[str, float]:
+        """Values of the independent parameters of the document, previews included, regardless of the run shown."""
+        return {**self.values, **self.preview.p} if self.preview is not None else self.values
+
+    @property
+    def x(self) -> Mapping[str, float]:
+        """States of force elements by name, of the run that is shown; empty if no run is shown."""
+        return _NOTHING if self.run is None or self.preview is not None else self.run.x
+
+    @property
+    def words(self) -> str:
+        """Description of the moment of the run that is shown; "" if no run is shown."""
+        return "" if self.run is None or self.preview is not None else self.run.words
+
+    def previewed(self, q: Array | None = None, p: Mapping[str, float] = _NOTHING) -> ShownPose:
+        """Return a copy with a previewed pose (None: unchanged) and previewed parameters, which start from the edited
+        pose."""
+        if q is None:
+            q = self.edited if self.preview is None else self.preview.q
+        tried = self.preview.p if self.preview is not None else _NOTHING
+        return replace(self, preview=PoseMoment(np.array(q, dtype=float), {**tried, **p}))
+
+    def following(self, run: PoseMoment | None) -> ShownPose:
+        """Return a copy with another moment of a run beneath the preview; None: the edited pose."""
+        return replace(self, run=run)
+
+    def settled(self) -> ShownPose:
+        """Return a copy without a preview."""
+        return self if self.preview is None else replace(self, preview=None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from core.functions.text import number
 
 if TYPE_CHECKING:

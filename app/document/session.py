@@ -15,13 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.signals import Signal
-from app.document.history import History
-from app.document.kept.saving import saved
-from app.document.kept.seen_files import Sources
+from app.document.kept.seen_files import Sources, save_document
 from app.document.locks import first_moved_part, held, names_after_edit, places, released, stays
-from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
+from app.document.revision import (
+    History,
+    PoseMoment,
+    Ref,
+    ShownPose,
+    State,
+    Step,
+    carried_state,
+    closed_pose,
+    is_present,
+    pose_of,
+    posed_coordinates,
+)
 from app.document.run_tree import Runs
-from app.document.shown_pose import Moment, Shown
 from core.errors import KinetostatError
 from core.files import Trusted, read
 from core.functions.context import Context
@@ -217,7 +226,7 @@ class Session:
 
     def restore_locks(self, bodies: Iterable[str]) -> None:
         """Restore the locks saved with the document when it is opened."""
-        locked = frozenset(name for name in bodies if exists(self.model, Ref("bodies", name)))
+        locked = frozenset(name for name in bodies if is_present(self.model, Ref("bodies", name)))
         old, new = self.state, dataclasses.replace(self.state, locked=locked)
         if new.locked != old.locked:
             self._history = dataclasses.replace(self._history, now=new)
@@ -238,7 +247,9 @@ class Session:
         names = names_after_edit(old.model, new.model, old.locked)
         before = places(self.mech, self.edited_pose, self._shown.values, old.locked)
         values = new.model.values()
-        after = places(mech, posed(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values())
+        after = places(
+            mech, posed_coordinates(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values()
+        )
         if moved := first_moved_part(before, after, names):
             raise stays(moved)
         return dataclasses.replace(new, locked=frozenset(names.values()))
@@ -255,7 +266,7 @@ class Session:
         if q is None and not self.following:
             return
         before = self.following, self.p
-        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
+        run = None if q is None else PoseMoment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
         self._shown = self._shown.following(run)
         if self.previewing and before == (self.following, self.p):  # what is previewed hides it
             return
@@ -435,7 +446,7 @@ class Session:
         """
         path = Path(path)
         try:
-            done = saved(self.model, path, self.sources, over=over, backup=backup)
+            done = save_document(self.model, path, self.sources, over=over, backup=backup)
         except KinetostatError as error:
             self.message.emit("error", str(error))
             return False
@@ -468,7 +479,7 @@ class Session:
 
     def select(self, ref: Ref | None) -> None:
         """Select an element (None: nothing). A missing element cannot be selected."""
-        if not exists(self.model, ref):
+        if not is_present(self.model, ref):
             ref = None
         if ref != self.selection:
             self.selection = ref
@@ -484,7 +495,7 @@ class Session:
 
     def point_out(self, refs: Iterable[Ref]) -> None:
         """Highlight elements that a text refers to (none: nothing); missing elements are left out."""
-        known = tuple(ref for ref in refs if exists(self.model, ref))
+        known = tuple(ref for ref in refs if is_present(self.model, ref))
         if known != self.pointed_out_refs:
             self.pointed_out_refs = known
             self.pointed_out.emit(known)
@@ -512,7 +523,7 @@ class Session:
             if mech is None:
                 mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
-            new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
+            new = carried_state(old, self.mech, self.edited_pose, new, mech) if carry else new
             new = self._state_keeping_locks(old, new, mech) if guarded else new
         except KinetostatError as error:
             self.cancel()
@@ -525,8 +536,8 @@ class Session:
             self.document += 1
             self.runs.clear()
         kept = select or self.selection
-        kept = kept if exists(new.model, kept) else new.selection
-        gone, self.selection = self.selection, None if anew or not exists(new.model, kept) else kept
+        kept = kept if is_present(new.model, kept) else new.selection
+        gone, self.selection = self.selection, None if anew or not is_present(new.model, kept) else kept
         self.changed.emit(old, new)
         if self.selection != gone:
             self.selected.emit(self.selection)
@@ -535,7 +546,9 @@ class Session:
         self.moved.emit()
         return True
 
-    def _committed_pose(self) -> Shown:
+    def _committed_pose(self) -> ShownPose:
         """Return the pose and parameters as committed, without run or preview."""
         values = self.model.values()
-        return Shown(posed(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names})
+        return ShownPose(
+            posed_coordinates(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names}
+        )

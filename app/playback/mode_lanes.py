@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent,
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.plain_text import as_tip
-from app.preferences.mode_colors import OF_MODES, mode_color
+from app.preferences.theme import MODE_COLORS, mode_color
 
 if TYPE_CHECKING:
     from app.preferences.theme import Theme
@@ -40,7 +40,7 @@ class StateLane(NamedTuple):
     @property
     def has_no_events(self) -> bool:
         """True if all states are ordinary ones without a colour."""
-        return not any(each.word in OF_MODES for each in self.stretches)
+        return not any(each.word in MODE_COLORS for each in self.stretches)
 
 
 def lanes_of(run: Run) -> tuple[StateLane, ...]:
@@ -88,7 +88,7 @@ class ModeLanes(QWidget):
     @property
     def words(self) -> tuple[str, ...]:
         """Return the state names in the legend."""
-        return tuple(word for word in OF_MODES if any(s.word == word for lane in self.shown for s in lane.stretches))
+        return tuple(word for word in MODE_COLORS if any(s.word == word for lane in self.shown for s in lane.stretches))
 
     def fold(self, folded: bool) -> None:
         """Collapse the lanes to a few, or show all."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from core.functions.results import Arrow, EllipsoidField, PoseSequence, Result, leaves
 from viz import camera
 

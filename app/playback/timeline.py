@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QToolTip, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.plain_text import as_tip
 from app.playback.clock import SPEEDS
 from app.playback.mode_lanes import ModeLanes

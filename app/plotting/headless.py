@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from app.document.run_tree import Runs
 from app.platforms import PLATFORM, unknown_platforms
 from app.plotting.channels import leaves, tree
+from app.plotting.curves import TIME, Plot
 from app.plotting.formats import save
 from app.plotting.series import Series, column, expanded
-from app.plotting.sheets import TIME, Plot
 from core.errors import KinetostatError, near_misses
 from core.functions.results import Motion
 from core.later import dataclass

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 from app.plain_text import as_tip
 from app.plotting.curves import Curve, shown_number, shown_value
 from app.preferences.icons import icon
-from app.widgets.elided import ElidedLabel
-from app.widgets.label import Label
+from app.widgets.label import ElidedLabel, Label
 
 STYLES = {
     "solid": Qt.PenStyle.SolidLine,

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_tip
 from app.plotting.channels import Entry, leaves, tree
 from app.plotting.dragged_channels import dragged
-from app.plotting.series import column, moment
+from app.plotting.series import column, first_sample
 from app.preferences.icons import icon
-from app.widgets.example_names import ExampleNames
-from app.widgets.note import Note
+from app.widgets.label import Note
+from app.widgets.options.signal_options import ExampleNames
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.simulation.run.run import Run
@@ -214,7 +214,7 @@ class ChannelPicker(QWidget):
             self.note.say("There is no run yet, so formulas have no channels to use. Simulate first (F5).", "hint")
             return
         try:
-            column(moment(self._run), text)
+            column(first_sample(self._run), text)
         except KinetostatError as error:
             self.note.say(f"{error.what} {error.remedy}".strip(), "error")
             return

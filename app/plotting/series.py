@@ -1,4 +1,6 @@
-"""Columns of numbers for plots; when a run grows, only the new part is computed. Does not use Qt."""
+"""Columns of numbers for plots; when a run grows, only the new part is computed. Long columns have the minimum and
+maximum of blocks, and of blocks of blocks, so that drawing a million samples takes as long as a thousand. Does not use
+Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +12,6 @@ from numpy.typing import NDArray
 
 from app.document.run_tree import Record
 from app.plotting.channels import base, measure
-from app.plotting.levels import LONG, Levels
 from app.widgets.quantities.quantity_text import Measure
 from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
@@ -23,6 +24,75 @@ from core.simulation.run.run import Run
 from core.simulation.run.undefined_values import explain_undefined
 
 Array = NDArray[np.float64]
+
+
+LONG_COLUMN = 50_000
+"""Number of samples from which a column has levels."""
+FINEST, FACTOR = 32, 8
+"""Samples per block of the finest level; blocks of a level combined into one of the next."""
+BLOCKS_MERGED = 64
+"""Largest number of blocks of the coarsest level."""
+
+
+class Levels:
+    """Minimum–maximum levels of a column that may grow at its end. NaN counts only in blocks that have nothing else."""
+
+    def __init__(self) -> None:
+        self.rows: Array = np.zeros(0)
+        self._levels: list[tuple[Array, Array]] = []
+
+    def grown(self, rows: Array) -> Levels:
+        """Return the levels of an extended column, reusing those of its existing rows."""
+        found, known = Levels(), len(self.rows)
+        found.rows, size, lows, highs = rows, 1, rows, rows
+        while len(lows) > BLOCKS_MERGED:
+            k = len(found._levels)
+            factor = FINEST if k == 0 else FACTOR
+            size *= factor
+            old = self._levels[k] if k < len(self._levels) else (rows[:0], rows[:0])
+            whole = min(known // size, len(old[0]))
+            lows = np.concatenate([old[0][:whole], _block_values(np.fmin, lows, factor, whole)])
+            highs = np.concatenate([old[1][:whole], _block_values(np.fmax, highs, factor, whole)])
+            found._levels.append((lows, highs))
+        return found
+
+    @property
+    def extent(self) -> tuple[float, float] | None:
+        """Return the smallest and largest finite number; None if there are none."""
+        lows, highs = self._levels[-1] if self._levels else (self.rows, self.rows)
+        ends = np.concatenate([lows, highs])
+        if np.isinf(ends).any():  # a block with one may have others
+            ends = self.rows
+        finite = ends[np.isfinite(ends)]
+        return (float(finite.min()), float(finite.max())) if len(finite) else None
+
+    def seen(self, first: int, last: int, count: int) -> tuple[NDArray[np.intp], Array, Array]:
+        """Return about `count` blocks, at most twice as many, that cover the samples from first to last (excluded):
+        middle sample, minimum and maximum of each. Block limits do not depend on `first`."""
+        wide = max((last - first) // max(count, 1), 1)
+        k = max((k for k in range(len(self._levels)) if FINEST * FACTOR**k <= wide), default=-1)
+        size = 1 if k < 0 else FINEST * FACTOR**k
+        lows, highs = (self.rows, self.rows) if k < 0 else self._levels[k]
+        group = max(wide // size, 1)
+        start = first // (size * group) * group
+        end = min(-(-last // size), len(lows))
+        places = np.arange(start, end, group)
+        low = np.fmin.reduceat(lows[:end], places) if len(places) else lows[:0]
+        high = np.fmax.reduceat(highs[:end], places) if len(places) else highs[:0]
+        middle = np.minimum(places * size + size * group // 2, len(self.rows) - 1)
+        return middle, low, high
+
+
+def _block_values(ufunc: np.ufunc, rows: Array, size: int, first: int) -> Array:
+    """Return a number for each block of `size` rows, starting from block `first`."""
+    parts = [
+        ufunc.reduceat(part, np.arange(0, len(part), size))
+        for begin in range(first * size, len(rows), BLOCK)
+        if len(part := rows[begin : begin + BLOCK])
+    ]
+    return np.concatenate(parts) if parts else rows[:0]
+
+
 Factors = tuple[float, float]
 TIMES = ("time", "t")
 STORED = ("q", "v", "a", "tau")
@@ -92,7 +162,7 @@ def _is_increasing(numbers: Array) -> bool:
     return all(bool((step > 0.0).all()) for step in steps)
 
 
-def moment(run: Run) -> Run:
+def first_sample(run: Run) -> Run:
     """Return the run's first sample only, enough to check which formulas are valid, however long the run is."""
     return part(run, slice(0, 1))
 
@@ -105,7 +175,7 @@ class Column(NamedTuple):
     rows: Array
 
 
-class Shown(NamedTuple):
+class ShownNumbers(NamedTuple):
     """Numbers of a curve in display units; `levels` of y for a long curve with increasing x."""
 
     x: Array
@@ -113,7 +183,7 @@ class Shown(NamedTuple):
     levels: Levels | None
 
 
-class Pair(NamedTuple):
+class CurveColumns(NamedTuple):
     """Data of a curve: two columns of a run; for a long one also in display units, with SI units per display unit of x
     and y in `factors`."""
 
@@ -121,7 +191,7 @@ class Pair(NamedTuple):
     x: Column
     y: Column
     factors: Factors = (1.0, 1.0)
-    shown: Shown | None = None
+    shown: ShownNumbers | None = None
 
 
 class BackgroundDesk(Protocol):
@@ -140,14 +210,14 @@ class Series:
     def __init__(self, desk: BackgroundDesk | None = None) -> None:
         self._desk = desk
         self._columns: dict[tuple[int, str], Column] = {}
-        self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
+        self._pairs: dict[tuple[int, str, str], tuple[Run, CurveColumns | None]] = {}
         self._problems: dict[tuple[int, str, str], Exception] = {}
         self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingRows]] = {}
         self._levels: dict[tuple[int, str], tuple[Run, float, Levels]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
         self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
-    def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[Pair | None, bool]:
+    def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[CurveColumns | None, bool]:
         """Return the data of one channel of a record against another, None if unavailable (yet), and whether newer data
         will follow."""
         run, key = record.run, (record.id, x, y)
@@ -156,20 +226,20 @@ class Series:
             of = found = None  # in other units
         if of is run:
             return found, False
-        at_once = len(run.time) <= LONG and is_stored(run, x) and is_stored(run, y)
+        at_once = len(run.time) <= LONG_COLUMN and is_stored(run, x) and is_stored(run, y)
         if self._desk is None or at_once:
             return self._compute_pair(run, key, factors), False
         self._desk.want(key, lambda: self._compute_pair(run, key, factors))
         return found, True
 
-    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
+    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> CurveColumns | None:
         """Compute a pair, in any thread."""
         number, x, y = key
         of, pair = self._pairs.get(key, (None, None))
         if of is not run or (pair is not None and pair.factors != factors):  # not wanted twice
             try:
-                pair = Pair(run, self._column(run, (number, x)), self._column(run, (number, y)), factors)
-                if len(run.time) > LONG:
+                pair = CurveColumns(run, self._column(run, (number, x)), self._column(run, (number, y)), factors)
+                if len(run.time) > LONG_COLUMN:
                     pair = pair._replace(shown=self.shown(number, pair, x, y, factors))
             except (KinetostatError, KeyError, ValueError) as error:
                 pair = None
@@ -177,7 +247,7 @@ class Series:
             self._pairs[key] = run, pair
         return pair
 
-    def void(self, record: Record, pair: Pair, x: str, y: str) -> str:
+    def void(self, record: Record, pair: CurveColumns, x: str, y: str) -> str:
         """Return why a curve has no point to draw, namely a column without a finite number; '' if both have some."""
         for name, rows in ((y, pair.y.rows), (x, pair.x.rows)):
             if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
@@ -218,19 +288,19 @@ class Series:
             before = self._measures[key] = mech, measure(record.run, name)
         return before[1]
 
-    def shown(self, number: int, pair: Pair, x: str, y: str, factors: Factors) -> Shown:
+    def shown(self, number: int, pair: CurveColumns, x: str, y: str, factors: Factors) -> ShownNumbers:
         """Return the numbers of a pair divided by the given factors; the same arrays while nothing changes."""
         across, up = (
             self._scaled_column((number, x), pair.x, factors[0]),
             self._scaled_column((number, y), pair.y, factors[1]),
         )
-        if len(up) <= LONG or not (x in TIMES or _is_increasing(across)):
-            return Shown(across, up, None)
+        if len(up) <= LONG_COLUMN or not (x in TIMES or _is_increasing(across)):
+            return ShownNumbers(across, up, None)
         run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
         known = run is not None and factor == factors[1] and is_extension_of(pair.run, run)
         levels = (levels if known else Levels()).grown(up)
         self._levels[number, y] = pair.run, factors[1], levels
-        return Shown(across, up, levels)
+        return ShownNumbers(across, up, levels)
 
     def _scaled_column(self, key: tuple[int, str], values: Column, factor: float) -> Array:
         """Return a column (n,) divided by a factor."""

@@ -1,8 +1,14 @@
-"""The user's preferences: units, theme, view, recent files. Stored in the platform's settings folder."""
+"""The user's preferences: units (also for angles in messages of the kernel, which writes radians), theme, view, recent
+files; and the folders for persistent data, with the message if one of them is not writable."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
+import re
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +16,12 @@ import platformdirs
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.background.signals import Signal
+from core.errors import listed
 
 if TYPE_CHECKING:
+    from core.model import Finding
     from core.model.units import Display
+
 
 RECENT_LIMIT = 12
 
@@ -37,7 +46,7 @@ VIEW_FLAGS = {
 """Optional contents of the scene, each with its default."""
 
 
-def folder() -> Path:
+def settings_folder() -> Path:
     """Return the folder of the settings file."""
     return Path(platformdirs.user_config_dir("kinetostat", appauthor=False))
 
@@ -53,7 +62,7 @@ class Settings:
     changed = Signal(str)
 
     def __init__(self, path: Path | None = None) -> None:
-        self._store = QSettings(str(path or folder() / "settings.ini"), QSettings.Format.IniFormat)
+        self._store = QSettings(str(path or settings_folder() / "settings.ini"), QSettings.Format.IniFormat)
         self._texts: dict[str, object] = {}  # what was read; units are asked for at every movement
 
     # ----------------------------------------------------------------------------- any value
@@ -135,8 +144,6 @@ class Settings:
 
     def in_display_units(self, text: str) -> str:
         """Return a text of the kernel with its angles in the preferred unit."""
-        from app.preferences.display_units import in_preferred_angles
-
         return in_preferred_angles(text, self.degrees)
 
     # ----------------------------------------------------------------------------- look and view
@@ -193,3 +200,59 @@ class Settings:
     def clear_recent(self) -> None:
         """Clear the list of recent files."""
         self.remember("recent", [])
+
+
+def reason_not_writable(folder: Path) -> str:
+    """Return why a folder cannot be used, creating it if needed; "" if it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"kept")
+            file.flush()
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return ""
+
+
+def data_folders() -> dict[str, Path]:
+    """Return the folders of persistent data, by what they hold."""
+    return {"settings": settings_folder(), "recovery copies": recovery_folder()}
+
+
+def unwritable_folders_message(kept: Mapping[str, Path]) -> str:
+    """Return one message on what cannot be saved, why, and the remedy; "" if everything can."""
+    against = {name: reason for name, folder in kept.items() if (reason := reason_not_writable(folder))}
+    if not against:
+        return ""
+    first = next(iter(against))
+    names = listed(list(against))
+    return (
+        f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
+        "save what you need yourself, or make your home folder writable."
+    )
+
+
+_IN_DISPLAY_UNITS = re.compile(
+    r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
+    r"(?P<both> \([^()]*°[^()]*\))?(?![\w·/])"
+)
+"""Pattern of a number in radians, such as "0.5 rad", "2 rad/s", "0.5 rad (28.65°)"."""
+
+
+def in_preferred_angles(text: str, degrees: bool) -> str:
+    """Return the text with its angles in degrees, or in radians only."""
+
+    def said(found: re.Match[str]) -> str:
+        rate = found["rate"] or ""
+        if not degrees:
+            return f"{found['radians']} rad{rate}"
+        value = math.degrees(float(found["radians"].replace("\N{MINUS SIGN}", "-")))
+        return f"{value:.4g}°{rate}"
+
+    return _IN_DISPLAY_UNITS.sub(said, text)
+
+
+def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:
+    """Return the finding with its angles in degrees, or in radians only."""
+    text, remedy = (in_preferred_angles(each, degrees) for each in (finding.text, finding.remedy))
+    return finding if text == finding.text else dataclasses.replace(finding, text=text, remedy=remedy)

@@ -1,20 +1,41 @@
-"""Light and dark themes: palette and style sheet. Follows the system unless the user chose a theme."""
+"""Light and dark themes: palette, style sheet, colours of contact and friction states. Follows the system unless the
+user chose a theme."""
 
 from __future__ import annotations
 
 import time
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.background.slices import slices
-from app.preferences.dotted import dotted
 from app.preferences.settings import Settings
 from core.later import dataclass
+
+MARK_FEATURE = QFont.Tag("mark")
+"""The OpenType feature by which a font anchors marks to letters."""
+
+
+def dot_rise(font: QFont) -> float:
+    """Return how far a font raises the dot of q̇ above its normal position, in pixels."""
+    layout = QTextLayout("q\u0307", font)
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    heights = [position.y() for run in layout.glyphRuns() for position in run.positions()]
+    return max(heights, default=0.0) - min(heights, default=0.0)
+
+
+def with_visible_dots(font: QFont) -> QFont:
+    """Return the font with dots in a visible position: mark anchors are switched off where they raise dots out of the
+    line (DejaVu Sans)."""
+    made = QFont(font)
+    if dot_rise(font) > 0.0:
+        made.setFeature(MARK_FEATURE, 0)
+    return made
 
 
 @dataclass(frozen=True)
@@ -146,7 +167,7 @@ class Theme:
         self._settings = settings
         self.name = ""
         application().setStyle("Fusion")
-        application().setFont(dotted(application().font()))
+        application().setFont(with_visible_dots(application().font()))
         self._life = Lifetime()
         self._life.listen(
             (QGuiApplication.styleHints().colorSchemeChanged, self._system_changed),
@@ -286,3 +307,23 @@ def palette(colors: Colors) -> QPalette:
         made.setColor(group.Disabled, each, QColor(colors.line))
     made.setColor(group.Disabled, role.HighlightedText, QColor(colors.muted))
     return made
+
+
+MODE_COLORS = {
+    "stick": "#5b8db8",
+    "saturated": "#8a74b8",
+    "slide+": "#d98a2b",
+    "slide-": "#b9673a",
+    "closed": "#cf5247",
+    "leaving": "#d99a94",
+    "at limit": "#cf5247",
+    "overrun": "#8f2f63",
+    "saturated+": "#cf5247",
+    "saturated-": "#a8457a",
+}
+"""Colours readable on light and dark backgrounds; other states (open, free) are transparent."""
+
+
+def mode_color(word: str, colors: Colors) -> str:
+    """Return the colour of a contact or friction state, "#rrggbb"."""
+    return MODE_COLORS.get(word, colors.line)

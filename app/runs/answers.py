@@ -18,8 +18,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.document.provenance import options_for_repeat, same
 from app.document.revision import State
 from app.document.session import Session

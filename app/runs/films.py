@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject
 
 from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
-from app.playback.film_subject import Filmed
 from core.analysis.mobility_marks import Mark, MobilityMarks, tool_of_arm
+from core.functions.results import EllipsoidField, PoseSequence
 from core.later import dataclass
 from viz.camera import View
 from viz.film import sequence_footage
@@ -23,9 +23,30 @@ from viz.film.run_footage import footage
 from viz.look import LookName
 
 if TYPE_CHECKING:
+    from app.document.run_tree import Record, Runs
+    from app.playback.sequence import Sequence
     from app.viewport.run_scene import RunScene
     from app.viewport.stage import Stage
     from core.mechanism import Mechanism
+
+
+class Filmed(NamedTuple):
+    """A sequence of poses with the data a film needs; interval : time for which a pose is shown, s."""
+
+    poses: PoseSequence
+    field: EllipsoidField | None
+    mech: Mechanism
+    interval: float
+
+
+def film_subject(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
+    """Return the run or sequence to be filmed; None if there is none. A sequence is filmed only while it is shown pose
+    by pose."""
+    if sequence.poses is not None and sequence.animated:
+        return Filmed(sequence.poses, sequence.field, sequence.mech, sequence.interval)
+    record = runs.current
+    return record if record is not None and len(record.run.time) else None
+
 
 ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision", "layers")
 """Display options of the 3-D view, besides the machine, that films take over."""

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.runs.job import Simulation
 from app.runs.run_settings import arguments, start_of
 from app.viewport.annotations import line

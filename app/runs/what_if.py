@@ -2,7 +2,7 @@
 visible.
 
 Requests come faster than runs: the newest waits until the thread is free, those between are never computed. While the
-hand moves, runs are computed in the variant that keeps up with it (`app.runs.draft_run`); as set when it rests.
+hand moves, runs are computed with settings that keep up with it (`DraftRun`); with the chosen settings when it rests.
 """
 
 from __future__ import annotations
@@ -15,22 +15,83 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.document.run_pose import matched
 from app.document.run_tree import Record
-from app.runs.draft_run import Draft, Variant
 from app.runs.job import Simulation
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.context import Cancelled
-from core.simulation import Run
+from core.simulation import METHODS, Run
 
 if TYPE_CHECKING:
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
     from app.viewport.stage import Stage
     from core.mechanism import Mechanism
+
+
+TIME_BUDGET = 0.04
+"""Processor time of a run that follows a moving slider, s."""
+TOLERANCE_FACTOR = 100.0
+"""Largest factor by which tolerances are loosened while the slider moves."""
+LOOSEST_TOLERANCE = 1e-3
+"""Largest relative tolerance that loosening may lead to."""
+STIFF_METHOD = "radau"
+"""Method for stiff systems (gears, friction), which takes long steps where others are limited by stability."""
+
+
+class RunVariant(NamedTuple):
+    """A way to compute a run. method : one of `METHODS`; looser : factor of the tolerances."""
+
+    method: str
+    looser: float = 1.0
+
+    def of(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Return the keywords of `simulate` for this variant."""
+        if self == RunVariant(wanted["method"]):
+            return wanted
+        rtol = max(wanted["rtol"], min(self.looser * wanted["rtol"], LOOSEST_TOLERANCE))
+        atol = wanted["atol"] * rtol / wanted["rtol"]
+        step = wanted["step"] if METHODS[wanted["method"]].adaptive else None
+        return {**wanted, "method": self.method, "rtol": rtol, "atol": atol, "step": step}
+
+
+class DraftRun:
+    """Records the computing time of each variant and chooses the next one.
+
+    Ways stand in the order of preference; the first that keeps within the budget is taken, one that was not tried yet
+    only if all before it do not, and the quickest if none does.
+    """
+
+    def __init__(self, wanted: dict[str, Any]) -> None:
+        """wanted : keywords of `simulate`."""
+        method = wanted["method"]
+        variants = [RunVariant(method), RunVariant(STIFF_METHOD), RunVariant(STIFF_METHOD, TOLERANCE_FACTOR)]
+        if METHODS[method].adaptive:
+            variants.append(RunVariant(method, TOLERANCE_FACTOR))
+        self.variants = tuple(dict.fromkeys(variants))
+        self.took: dict[RunVariant, float] = {}
+
+    @property
+    def untried_variant(self) -> RunVariant | None:
+        """Return a variant that may be quicker than all those tried; None if one is quick enough."""
+        if any(seconds <= TIME_BUDGET for seconds in self.took.values()):
+            return None
+        return next((variant for variant in self.variants if variant not in self.took), None)
+
+    @property
+    def best(self) -> RunVariant:
+        """Return the quickest variant known."""
+        good = next(
+            (variant for variant in self.variants if self.took.get(variant, TIME_BUDGET + 1.0) <= TIME_BUDGET), None
+        )
+        return good or min(self.variants, key=lambda variant: self.took.get(variant, float("inf")))
+
+    def note(self, variant: RunVariant, seconds: float) -> None:
+        """Record the processor time of a run, s; infinite if it failed."""
+        self.took[variant] = seconds
+
 
 LOOK = 3
 """Interval at which results of the thread are collected, ms."""
@@ -65,7 +126,7 @@ class _Worker:
         self._free = threading.Condition()
         self._wanted: _RunRequest | None = None
         self._made: _FinishedRun | None = None
-        self._draft: Draft | None = None
+        self._draft: DraftRun | None = None
         self._key: tuple[Any, ...] = ()
         self._over = False
         self._thread = threading.Thread(target=self._work, name="what-if", daemon=True)
@@ -139,18 +200,18 @@ class _Worker:
         except Exception as error:  # told in the window
             return _FinishedRun(None, f"{type(error).__name__}: {error}", wanted.asked)
 
-    def _draft_of(self, wanted: _RunRequest) -> Draft:
+    def _draft_of(self, wanted: _RunRequest) -> DraftRun:
         """Return the record of variants for this machine with these tolerances."""
         key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
         if self._draft is None or key != self._key:
-            self._draft, self._key = Draft(wanted.arguments), key
+            self._draft, self._key = DraftRun(wanted.arguments), key
         return self._draft
 
     @property
     def _is_stale(self) -> bool:
         return self._over or self._wanted is not None
 
-    def _run_timed(self, wanted: _RunRequest, variant: Variant) -> Run | None:
+    def _run_timed(self, wanted: _RunRequest, variant: RunVariant) -> Run | None:
         """Compute a run with a variant and record its time; None if it fails."""
         from core.simulation import simulate
 

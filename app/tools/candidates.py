@@ -21,7 +21,7 @@ from core.model.formula.numerals import vector_without_noise
 from viz.placement import inverse, numbers, unit
 
 if TYPE_CHECKING:
-    from app.viewport.pointer import Pointer
+    from app.viewport.gestures import Pointer
     from app.viewport.stage import Stage
     from viz.scene.hits import Hit
 

@@ -17,7 +17,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.connection_draft import (
     Pick,
     direction_at,
@@ -30,12 +30,10 @@ from app.document.joining import Gap, Outcome, gap_of
 from app.document.revision import Ref, State
 from app.preferences.icons import icon
 from app.tools.candidates import Under, body_of
-from app.tools.joining_bar import JoiningBar, joining_bar
-from app.tools.joint_sketch import joint_lines
+from app.tools.joining_bar import JoiningBar, joining_bar, joint_lines
 from app.viewport.annotations import Line, line
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import clicked
-from app.viewport.pointer import Pointer
 from core.later import dataclass
 from core.model import WORLD
 from viz.camera import metres_per_pixel

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewport.annotations import line
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import clicked
-from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

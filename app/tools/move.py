@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.moving_joint import joint_of
+from app.document.hand_freedom import joint_of
 from app.document.revision import Ref
 from app.tools import selection
-from app.tools.drag_end import drag_end
-from app.tools.drag_joint import INDEPENDENT_DIRECTION
-from app.tools.drag_limit import drag_handle
+from app.tools.drag_handles import INDEPENDENT_DIRECTION, drag_end, drag_handle
 from app.viewport.annotations import line
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
-from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import Reach, reach
 from core.mechanism import Mechanism
 from viz.drawlist.drag_geometry import PointDrag

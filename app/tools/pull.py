@@ -8,11 +8,10 @@ import numpy as np
 
 from app.document.revision import Ref
 from app.tools import move, selection
-from app.tools.drag_limit import drag_handle
+from app.tools.drag_handles import drag_handle
 from app.tools.move import body_of
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
-from app.viewport.pointer import Pointer
 from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:

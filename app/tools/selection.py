@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.document.revision import Ref
-from app.tools.drag_end import drag_end
-from app.tools.drag_limit import drag_handle
-from app.tools.drag_map_plane import drag_map_plane
-from app.viewport.gestures import Gesture
+from app.tools.drag_handles import drag_end, drag_handle, drag_map_plane
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
-from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

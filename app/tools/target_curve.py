@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen, QPolygonF
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.tools.draw.hand import Hand
 from app.tools.draw.tool import hand_of
-from app.viewport.gestures import Gesture
-from app.viewport.pointer import Pointer
+from app.viewport.gestures import Gesture, Pointer
 from core.design.linkage import Point
 
 if TYPE_CHECKING:

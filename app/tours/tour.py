@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.mobility import mobility_of_session
+from app.document.analyses import mobility_of_session
 from core.later import dataclass
 
 if TYPE_CHECKING:

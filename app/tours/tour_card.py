@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.preferences.icons import icon
 from app.tours.tour import Seen
 from app.widgets.label import Label

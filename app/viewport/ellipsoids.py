@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import Ref, State
 from core.analysis.manipulability import dimension, manipulability
 from core.analysis.tool_frame import tool_frame

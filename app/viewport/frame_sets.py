@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import State
 from app.viewport.annotations import Name
 from core.functions.results import FrameTable

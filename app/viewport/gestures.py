@@ -1,4 +1,4 @@
-"""Runs gestures: a press starts one, every move is sent to it, release ends it, Esc cancels it.
+"""Gestures of the pointer: a press starts one, every move is sent to it, release ends it, Esc cancels it.
 
 A gesture is a generator: `while (pointer := (yield)) is not None: preview`, then one commit. Closing it raises
 GeneratorExit at the `yield`; there it restores what was.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from inspect import GEN_RUNNING, getgeneratorstate
+from math import hypot
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.background.signals import Signal
-from app.viewport.pointer import Pointer
 from core.later import dataclass
 
 if TYPE_CHECKING:
@@ -19,6 +19,30 @@ if TYPE_CHECKING:
 
     from app.document.revision import State
     from app.document.session import Session
+
+
+CLICK_REACH = 4.0
+"""Pixels (of the screen at 100 %) within which a press and a release are a click."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """State of the pointer. x, y: device pixels from the upper left corner of the viewport; scale: device pixels per
+    pixel at 100 %."""
+
+    x: float
+    y: float
+    scale: float = 1.0
+    button: str = "left"
+    shift: bool = False
+    ctrl: bool = False
+    alt: bool = False
+    double: bool = False
+
+    def is_click_after(self, press: Pointer) -> bool:
+        """Return True if the pointer has stayed where the button was pressed."""
+        return hypot(self.x - press.x, self.y - press.y) <= CLICK_REACH * self.scale
+
 
 Gesture = Generator[None, Pointer | None, None]
 V = TypeVar("V")

@@ -1,31 +1,36 @@
 """Marks of mobility on the components of the machine (degrees of freedom, redundancies, singular directions), updated
-with every movement.
+with every movement, and their legend.
 
 The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
-its turn; what comes back of a pose that is shown no more is faded until the next is known, of another machine dropped.
+its turn; marks of a pose that is no longer shown are faded until the next are known, those of another machine dropped.
 The thread rests longer than it works, so that the hand does not feel it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
-from app.background.worker import Worker
+from app.background.jobs import Worker
+from app.background.signals import Lifetime, Signal
 from app.document.revision import Ref, State
-from core.analysis.mobility_marks import Diagnosis, MobilityMarks, tool_of_arm
+from app.widgets.label import Label
+from core.analysis.mobility_marks import Diagnosis, Kind, Mark, MobilityMarks, tool_of_arm
 from core.later import dataclass
 from core.mechanism import Mechanism
+from viz.look import LOOKS
+from viz.scene.mark_figures import COLOURS
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
+
 
 FLAG = "mobility"
 """Setting that shows the marks."""
@@ -200,3 +205,140 @@ class MobilityLayer:
             self.refresh()
         elif key.startswith("units/") and self.on and self._shown is not None:
             self._show(self._shown, self.diagnosis)
+
+
+LEGEND_MARGIN = 12
+WIDEST_LEGEND = 420
+
+
+class LegendLine(NamedTuple):
+    """A line of the legend: its text, the kind that gives its colour, and the elements it points out."""
+
+    text: str
+    kind: Kind
+    refs: tuple[Ref, ...] = ()
+
+
+def legend_lines(diagnosis: Diagnosis) -> Iterator[LegendLine]:
+    """Yield the legend lines of a diagnosis."""
+    found = diagnosis.mobility
+    if found is None:
+        if diagnosis.problem:
+            yield LegendLine(diagnosis.problem, "conflict", _refs_of_marks(diagnosis.marks))
+        return
+
+    def of(*kinds: str) -> tuple[Mark, ...]:
+        return tuple(mark for mark in diagnosis.marks if mark.kind in kinds and mark.chief)
+
+    free = of("free", "idle", *(("singular",) if found.singular else ()))
+    idle = f", {_count_text(len(found.idle), 'body turns', 'bodies turn')} idly" if found.idle else ""
+    yield LegendLine(
+        f"{_count_text(found.dof, 'degree')} of freedom{idle}", "free", _refs_of_marks(m for m in free if m.motion)
+    )
+    if found.redundant:
+        several = _count_text(len(found.redundant), "redundant constraint")
+        yield LegendLine(several, "redundant", _refs_of_marks(of("redundant")))
+    yield from (LegendLine(f"{mark.text}.", "conflict", _refs_of_marks((mark,))) for mark in of("conflict"))
+    if found.singular:
+        text = f"singular pose: {found.at_pose} instantaneous degrees of freedom"
+        yield LegendLine(text, "singular", _refs_of_marks(of("singular")))
+    elif lost := of("singular"):
+        gone = [mark for mark in lost if not mark.share]
+        text = f"{_count_text(len(gone), 'direction')} lost at this pose" if gone else "near a singular pose"
+        yield LegendLine(text, "singular", _refs_of_marks(lost))
+
+
+def _refs_of_marks(marks: Iterator[Mark] | tuple[Mark, ...]) -> tuple[Ref, ...]:
+    return tuple(dict.fromkeys(Ref(*mark.ref) for mark in marks))
+
+
+def _count_text(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+class _LineWidget(QWidget):
+    """Widget with a coloured dot and text; hovering points the components out, a click selects the first one."""
+
+    def __init__(self, view: Stage, line: LegendLine) -> None:
+        super().__init__()
+        self._session, self._refs_of_marks = view.session, line.refs
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 1, 0, 1)
+        look = LOOKS["dark" if view.theme.name == "dark" else "light"]
+        color = QColor.fromRgbF(*look.colour(COLOURS[line.kind]))
+        self.label = Label(f"●  {line.text}")
+        self.label.setStyleSheet(f"color: {color.name()}")
+        self.label.setWordWrap(len(line.text) > 60)
+        self.label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column.addWidget(self.label)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Point the components out."""
+        self._session.point_out(self._refs_of_marks)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Stop pointing components out."""
+        self._session.point_out(())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Select the first component."""
+        if self._refs_of_marks:
+            self._session.select(self._refs_of_marks[0])
+
+
+class MobilityLegend(QFrame):
+    """Legend in the lower left corner of the viewport while the marks are shown."""
+
+    def __init__(self, view: Stage, layer: MobilityLayer) -> None:
+        super().__init__(view.widget)
+        self.setObjectName("overlay")
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setMaximumWidth(WIDEST_LEGEND)
+        self._view, self._layer = view, layer
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(10, 5, 10, 5)
+        self._column.setSpacing(0)
+        self.shown: tuple[LegendLine, ...] = ()
+        self._widgets: list[_LineWidget] = []
+        self._life = Lifetime()
+        view.widget.installEventFilter(self)
+        self._life.callback(lambda: view.widget.removeEventFilter(self))
+        self._life.listen((layer.changed, self.refresh), (view.theme.changed, self._repaint))
+        self.hide()
+        self.refresh()
+
+    def close(self) -> None:
+        """Disconnect from the layer."""
+        self._life.close()
+
+    def _repaint(self, _name: str) -> None:
+        self.shown = ()
+        self.refresh()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move the legend when the viewport is resized."""
+        if event.type() == QEvent.Type.Resize:
+            self.place()
+        return False
+
+    def refresh(self) -> None:
+        """Update the legend to the marks."""
+        now = tuple(legend_lines(self._layer.diagnosis))
+        if now == self.shown:
+            return
+        self.shown = now
+        for widget in self._widgets:
+            widget.hide()
+            widget.deleteLater()
+        self._widgets = [_LineWidget(self._view, line) for line in now]
+        for widget in self._widgets:
+            self._column.addWidget(widget)
+            widget.show()
+        self.setVisible(bool(now))
+        self.place()
+
+    def place(self) -> None:
+        """Place the legend in the lower left corner."""
+        self._column.activate()
+        self.adjustSize()
+        self.move(LEGEND_MARGIN, max(self._view.widget.height() - self.height() - LEGEND_MARGIN, LEGEND_MARGIN))

@@ -8,8 +8,7 @@ from dataclasses import replace
 from math import pi
 from typing import TYPE_CHECKING
 
-from app.viewport.gestures import Gesture
-from app.viewport.pointer import Pointer
+from app.viewport.gestures import Gesture, Pointer
 from viz import camera
 
 if TYPE_CHECKING:

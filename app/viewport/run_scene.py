@@ -1,29 +1,36 @@
-"""Display of runs in the scene: vectors, paths of points, and other visible runs as ghosts.
+"""Display of runs in the scene: vectors with their legend, paths of points, and other visible runs as ghosts.
 
 Follows the playhead; without a run vectors are those of the present pose, held still by its joint forces.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSlider, QToolButton, QWidget
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.document.run_pose import shared_parameters
+from app.plain_text import as_tip
+from app.plotting.curves import shown_number
+from app.preferences.icons import icon
 from app.viewport.annotations import Name
+from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
 from viz.camera import extent
 from viz.film.film import PointPath, drawn
 from viz.film.run_footage import FollowedPoint, names, path_of, poses
-from viz.look import Colour
+from viz.look import LOOKS, Colour
 from viz.scene import vectors
 from viz.scene.arrows import VectorGlyph
-from viz.scene.vectors import KINDS, Wanted
+from viz.scene.vectors import KINDS, Wanted, reference
 
 if TYPE_CHECKING:
     from app.document.revision import Ref, State
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from app.document.session import Session
     from app.viewport.stage import Stage
     from core.simulation.run.run import Run
+
 
 SOURCE = "runs"
 MOST_GHOSTS = 6
@@ -341,3 +349,112 @@ def rgb(color: str) -> tuple[float, float, float]:
 def kinds_of(ref: Ref | None) -> Iterable[str]:
     """Return the kinds of vectors that an element can show."""
     return [kind.id for kind in KINDS.values() if ref is not None and ref.collection in kind.collections]
+
+
+LEGEND_MARGIN = 12
+SLIDER_STEPS = 200
+
+
+class _ArrowIcon(QWidget):
+    """An arrow in the colour of a kind; with two heads for rotational quantities."""
+
+    def __init__(self, color: QColor, turning: bool) -> None:
+        super().__init__()
+        self._color, self._turning = color, turning
+        self.setFixedSize(QSize(26, 14))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._color, 2.0))
+        painter.drawLine(QPointF(1, 7), QPointF(18, 7))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._color)
+        for tip in (25.0, 18.0) if self._turning else (25.0,):
+            painter.drawPolygon(QPolygonF([QPointF(tip, 7), QPointF(tip - 9, 3), QPointF(tip - 9, 11)]))
+        painter.end()
+
+
+class VectorLegend(QFrame):
+    """Legend in the upper left corner of the viewport while vectors are shown."""
+
+    def __init__(self, view: Stage, scene: RunScene) -> None:
+        super().__init__(view.widget)
+        self.setObjectName("overlay")
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self._view, self._scene = view, scene
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(8, 5, 5, 5)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(1)
+        self._parts: list[QWidget] = []
+        self._words: dict[str, QLabel] = {}
+        self.sliders: dict[str, QSlider] = {}
+        self._life = Lifetime()
+        self._life.listen(
+            (scene.changed, self.refresh),
+            (view.theme.changed, self._repaint),
+            (view.session.runs.changed, self.refresh),
+        )
+        self.hide()
+
+    def close(self) -> None:
+        """Disconnect from the scene."""
+        self._life.close()
+
+    def _repaint(self, _name: str) -> None:
+        self._words.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Update the legend to the kinds shown and their scales."""
+        kinds = self._scene.kinds
+        if tuple(self._words) != kinds:
+            self._fill(kinds)
+        for kind in kinds:
+            self._words[kind].setText(self._meaning_text(kind))
+        self.setVisible(bool(kinds))
+        for part in self._parts:
+            part.show()
+        self._grid.activate()
+        self.adjustSize()
+        self.move(LEGEND_MARGIN, LEGEND_MARGIN)
+
+    def _meaning_text(self, kind: str) -> str:
+        value, length = reference(self._scene.scale.get(kind, 0.0), self._scene.size)
+        if value <= 0.0:
+            return "zero everywhere"
+        settings = self._view.settings
+        return f"{shown_number(value)}\u202f{KINDS[kind].unit} ≙ {settings.shown(length, 'length')}"
+
+    def _fill(self, kinds: tuple[str, ...]) -> None:
+        for part in self._parts:
+            part.hide()
+            part.deleteLater()
+        self._parts, self._words, self.sliders = [], {}, {}
+        look = LOOKS["dark" if self._view.theme.name == "dark" else "light"]
+        for row, kind in enumerate(kinds):
+            facts = KINDS[kind]
+            arrow = _ArrowIcon(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
+            title, self._words[kind] = Label(facts.title), Label()
+            self._words[kind].setProperty("muted", True)
+            close = QToolButton(icon=icon("close"), autoRaise=True, toolTip=as_tip(f"Hide: {facts.title}"))
+            close.setIconSize(QSize(12, 12))
+            close.clicked.connect(lambda _=False, kind=kind: self._scene.hide(kind))
+            for column, part in enumerate((arrow, title, self._words[kind], self._length_slider(kind), close)):
+                self._grid.addWidget(part, row, column)
+                self._parts.append(part)
+
+    def _length_slider(self, kind: str) -> QSlider:
+        """Return a slider for the length of arrows, from a tenth to ten times."""
+        low, high = (math.log(factor) for factor in FACTORS)
+        slider = QSlider(Qt.Orientation.Horizontal, minimum=0, maximum=SLIDER_STEPS)
+        slider.setFixedWidth(80)
+        slider.setToolTip("Length of these arrows")
+        slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        slider.setValue(round(SLIDER_STEPS * (math.log(self._scene.factor(kind)) - low) / (high - low)))
+        slider.valueChanged.connect(
+            lambda value: self._scene.lengthen(kind, math.exp(low + value / SLIDER_STEPS * (high - low)))
+        )
+        self.sliders[kind] = slider
+        return slider

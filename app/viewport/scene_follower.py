@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import Ref, State
 from viz.boxes import around, extent

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
     from app.viewport.annotations import Annotations
-    from app.viewport.gestures import Gestures
-    from app.viewport.pointer import Pointer
+    from app.viewport.gestures import Gestures, Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
     from viz.drawlist.joint_look import Part

@@ -19,24 +19,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.document.revision import Ref
 from app.document.session import Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from app.viewport.annotations import Annotations
 from app.viewport.frame_sets import FrameSets
-from app.viewport.gestures import Gestures, Tool
-from app.viewport.handle_choice import HandleChoice
-from app.viewport.link_ends import LinkEnds
-from app.viewport.lock_marks import LockMarks
-from app.viewport.map_layer import MapLayer
-from app.viewport.map_legend import MapLegend
+from app.viewport.gestures import Gestures, Pointer, Tool
+from app.viewport.handle_choice import HandleChoice, LinkEnds
+from app.viewport.map_layer import MapLayer, MapLegend
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
-from app.viewport.open_marks import OpenMarks
 from app.viewport.overlay import Overlay
-from app.viewport.pointer import Pointer
+from app.viewport.part_marks import LockMarks, OpenMarks
 from app.viewport.scene_follower import SceneFollower
 from app.viewport.stage import Glyph, Pulling, Stage
 from app.viewport.surface import Surface, carried

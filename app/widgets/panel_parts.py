@@ -1,26 +1,36 @@
-"""Building blocks of panels that run long computations: a bar of buttons, a note, parts side by side, and buttons below
-a part."""
+"""Building blocks of panels: buttons, bars, progress, notes, parts side by side, the placeholder of an empty panel, and
+rows that highlight elements in the scene."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
     QHBoxLayout,
+    QProgressBar,
     QPushButton,
     QScrollArea,
     QSplitter,
+    QStyle,
+    QStyleOptionProgressBar,
+    QStylePainter,
     QTableWidget,
     QTableWidgetItem,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from app.document.revision import Ref, is_present
+from app.document.session import Session
 from app.plain_text import as_tip
-from app.widgets.note import Note
+from app.preferences.icons import icon
+from app.widgets.label import Label, Note
 
 NARROWEST = 110
 """Least width of a part, pixels."""
@@ -115,3 +125,159 @@ def read_only_cell(text: str, tip: str = "") -> QTableWidgetItem:
     item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
     item.setToolTip(as_tip(tip or text))
     return item
+
+
+class EmptyPanel(QWidget):
+    """Placeholder that emits `wanted` when its button is pressed."""
+
+    wanted = Signal()
+
+    def __init__(self, words: str, title: str) -> None:
+        super().__init__()
+        self.words = Label(words, wordWrap=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.words.setProperty("muted", True)
+        self.button = QPushButton(title)
+        self.button.clicked.connect(self.wanted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 6, 10, 6)
+        column.addStretch(1)
+        column.addWidget(self.words)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(1)
+
+
+class PointingRows(QObject):
+    """Watches a view whose rows refer to the elements `elements_of(index)`."""
+
+    def __init__(
+        self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[Ref]]
+    ) -> None:
+        super().__init__(view)
+        self._view, self._session, self._elements_of = view, session, elements_of
+        self._clicked_ones: tuple[Ref, ...] = ()
+        view.setMouseTracking(True)
+        view.viewport().installEventFilter(self)
+        view.entered.connect(self._on_row_entered)
+        view.clicked.connect(self._clicked)
+        view.selectionModel().currentChanged.connect(lambda now, _: self._on_row_entered(now))
+
+    def _on_row_entered(self, index: QModelIndex) -> None:
+        self._session.point_out(self._elements_of(index))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        """Select the first element that still exists."""
+        self._clicked_ones = tuple(ref for ref in self._elements_of(index) if is_present(self._session.model, ref))
+        if self._clicked_ones:
+            self._session.select(self._clicked_ones[0])
+            self._session.point_out(self._clicked_ones)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Remove the highlight when the pointer leaves the rows."""
+        if event.type() == QEvent.Type.Leave:
+            selected = self._session.selection
+            self._session.point_out(self._clicked_ones if selected in self._clicked_ones else ())
+        return False
+
+
+def tool_button(
+    drawing: str, tip: str, pressed: Callable[[], object] | None = None, *, flat: bool = False
+) -> QToolButton:
+    """Return a button with an icon; the tip's text before ":" or " (" is its name for screen readers.
+
+    flat : without a frame until the pointer is on it
+    """
+    button = QToolButton(icon=icon(drawing), toolTip=as_tip(tip), autoRaise=flat)
+    button.setAccessibleName(tip.split(":")[0].split(" (")[0])
+    if pressed is not None:
+        button.clicked.connect(lambda: pressed())
+    return button
+
+
+PROGRESS_BEAT = 400
+"""Interval between movements of an indeterminate bar, ms; each redraw of the window takes processor time from the work
+it shows."""
+PROGRESS_PLACES = 6
+"""Number of positions of the block that moves through the bar."""
+
+
+class ProgressBar(QProgressBar):
+    """Progress bar with few redraws. Qt's own redraws the whole window for every new value, and sixty times a second
+    while indeterminate, which is slow with a scene in the window; this one waits for the next picture, skips invisible
+    changes, and moves its block in beats."""
+
+    def __init__(self, *arguments: object, **properties: object) -> None:
+        super().__init__(*arguments, **properties)
+        self.place = 0
+        """Of the block, 0 … PLACES - 1 there and back."""
+        self._beat = QTimer(self, interval=PROGRESS_BEAT)
+        self._beat.timeout.connect(self._move)
+
+    @property
+    def busy(self) -> bool:
+        """True while the bar is indeterminate."""
+        return self.minimum() == self.maximum()
+
+    def setRange(self, minimum: int, maximum: int) -> None:
+        """Set the range as in Qt; an empty range makes the bar indeterminate."""
+        super().setRange(minimum, maximum)
+        self._update_timer()
+
+    def setValue(self, value: int) -> None:
+        """Show a value with the next picture."""
+        if self._looks_the_same_as(value):
+            return
+        self.setUpdatesEnabled(False)
+        super().setValue(value)
+        self.setUpdatesEnabled(True)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._update_timer()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._beat.stop()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint an indeterminate bar without Qt's style, which would animate it."""
+        if not self.busy:
+            super().paintEvent(event)
+            return
+        option, painter = QStyleOptionProgressBar(), QStylePainter(self)
+        self.initStyleOption(option)
+        option.maximum = 1
+        painter.drawControl(QStyle.ControlElement.CE_ProgressBarGroove, option)
+        painter.fillRect(self._block(), self.palette().highlight())
+
+    def _block(self) -> QRect:
+        inside = self.rect().adjusted(1, 1, -1, -1)
+        width = max(inside.width() // PROGRESS_PLACES, 1)
+        step = min(self.place, 2 * (PROGRESS_PLACES - 1) - self.place)
+        return QRect(
+            inside.x() + step * (inside.width() - width) // (PROGRESS_PLACES - 1), inside.y(), width, inside.height()
+        )
+
+    def _move(self) -> None:
+        self.place = (self.place + 1) % (2 * (PROGRESS_PLACES - 1))
+        self.update()
+
+    def _update_timer(self) -> None:
+        """Move the block while the bar is visible."""
+        if not (self.busy and self.isVisible()):
+            self._beat.stop()
+        elif not self._beat.isActive():
+            self._beat.start()
+
+    def _looks_the_same_as(self, value: int) -> bool:
+        """Return True if the shown value differs from a value by less than a pixel and a per cent; both ends are always
+        shown."""
+        low, high, shown = self.minimum(), self.maximum(), self.value()
+        if value == shown:
+            return True
+        if not low < value < high or not low < shown < high:
+            return False
+        same_words = not self.isTextVisible() or 100 * (value - low) // (high - low) == 100 * (shown - low) // (
+            high - low
+        )
+        return same_words and abs(value - shown) * self.width() < high - low

@@ -1,11 +1,13 @@
-"""Assignment of keys to the focused widget or to the window's shortcuts."""
+"""Keys and wheel turns: assigned to the focused widget or to the window's shortcuts; the wheel over a scrolling list
+scrolls it and does not change fields in passing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDockWidget, QMainWindow, QWidget
 
 _HELD = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
@@ -148,3 +150,20 @@ def _follow_focus() -> None:
     if isinstance(app, QApplication) and app not in _followed:
         _followed[:] = [app]
         app.focusChanged.connect(_on_focus_moved)
+
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget as _Widget
+else:
+    _Widget = object  # a Qt object has one base of Qt; its mixins are plain Python
+
+
+class PassingWheel(_Widget):
+    """Leaves the wheel to the surrounding widget unless focused. List it before the Qt base class."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Step the value when focused, otherwise scroll the list."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QGuiApplication, QPalette
 from PySide6.QtWidgets import QLineEdit, QTableWidget, QTableWidgetItem
 
 from app.plain_text import as_tip
-from app.widgets.note import severity_color
+from app.widgets.label import severity_color
 from core.errors import KinetostatError
 
 REASON = Qt.ItemDataRole.UserRole + 7

@@ -1,4 +1,4 @@
-"""Menus, toolbar and shortcuts, made from the table of commands."""
+"""Menus, toolbar and shortcuts: from the table of commands, and for panels, examples, recent files and saved views."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.commands import Command, table
 from app.document.revision import Ref
 from app.document.session import Session
-from app.plain_text import as_entry, headed_tip
+from app.plain_text import as_entry, as_tip, headed_tip
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.window.docks import Docks
+from app.window.files import Documents
+from app.window.view_state import SavedViews
+from resources import examples
 
 if TYPE_CHECKING:
     from app.background.guard import Guard
     from app.workbench import Workbench
+
 
 MENUS = ("File", "Edit", "Add", "View", "Tools", "Simulation", "Functions", "Help")
 TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
@@ -162,3 +168,62 @@ def _icon_name(session: Session, ref: Ref) -> str:
     if ref.collection == "joints":
         return session.model.expanded.find("joints", ref.name).kind
     return collection_icon(ref.collection)
+
+
+def add_panels(actions: Actions, docks: Docks) -> None:
+    """Add a show/hide entry for every panel."""
+    menu = actions.menu("View/Panels")
+    first = menu.actions()[0] if menu.actions() else None
+    for place in docks.places:
+        toggle = docks.docks[place.id].toggleViewAction()
+        menu.insertAction(first, toggle) if first is not None else menu.addAction(toggle)
+
+
+def add_files(actions: Actions, documents: Documents, settings: Settings) -> None:
+    """Add the examples and the recent files."""
+    recent, gallery = actions.menu("File/Open recent"), actions.menu("File/Open example")
+    recent.aboutToShow.connect(lambda: _fill_recent(recent, actions, documents, settings))
+    _fill_examples(gallery, documents)
+    for menu in (recent, gallery):
+        actions.menu("File").insertMenu(actions.by_id["file.reload"], menu)
+
+
+def _fill_examples(menu: QMenu, documents: Documents) -> None:
+    menu.setStyleSheet("QMenu { icon-size: 56px; }")
+    for example in examples():
+        entry = menu.addAction(QIcon(str(example.thumbnail)), example.title)
+        entry.triggered.connect(lambda _=False, path=example.path: documents.start_example(path))
+        _explain(entry, example.about)
+
+
+def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: Settings) -> None:
+    menu.clear()
+    for path in settings.recent:
+        _explain(menu.addAction(as_entry(path.name), lambda path=path: documents.open(path)), str(path))
+    if settings.recent:
+        menu.addSeparator()
+    menu.addAction(actions.by_id["file.forget_recent"])
+
+
+def add_views(actions: Actions, views: SavedViews) -> None:
+    """Add the saved views, to look from and to delete."""
+    menu = actions.menu("View/Saved views")
+    menu.aboutToShow.connect(lambda: _fill_views(menu, actions, views))
+
+
+def _fill_views(menu: QMenu, actions: Actions, views: SavedViews) -> None:
+    menu.clear()
+    menu.addAction(actions.by_id["view.keep"])
+    if not views.views:
+        return
+    menu.addSeparator()
+    for name in views.views:
+        menu.addAction(icon("view_iso"), as_entry(name), lambda name=name: views.look(name))
+    delete = menu.addMenu(icon("delete"), "Delete")
+    for name in views.views:
+        delete.addAction(as_entry(name), lambda name=name: views.delete(name))
+
+
+def _explain(entry: QAction, text: str) -> None:
+    entry.setToolTip(as_tip(text))
+    entry.setStatusTip(text)

@@ -1,16 +1,28 @@
-"""Opens the window's dialogs (help, keyboard map, films …), each imported when first opened."""
+"""Opens the window's dialogs (help, keyboard map, films …), each imported when first opened; help opens at the page of
+the item under the pointer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.background.lifetime import Lifetime
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton, QTreeWidget, QWidget
+
+from app.background.signals import Lifetime
+from app.commands import table
+from app.panels.tree.tree_nodes import Node
+from app.playback.timeline import Timeline
 from app.tours import TOURS
+from app.viewport.viewport import Viewport
+from app.widgets.fields.field_editor import FieldEditor
+from app.window.status import StatusLine
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
     from app.dialogs.messages import MessageCard
+    from app.panels.functions.panel import FunctionPanel
     from app.tours.tour_card import TourCard
     from app.window.start_page import StartPage
     from app.workbench import Workbench
@@ -85,7 +97,7 @@ class Dialogs:
 
     def keyboard(self) -> None:
         """Show all keys and mouse gestures."""
-        from app.dialogs.keyboard import KeyboardMap
+        from app.dialogs.help import KeyboardMap
 
         KeyboardMap(self._bench.widget).open()
 
@@ -97,7 +109,7 @@ class Dialogs:
 
     def licences(self) -> None:
         """Show the licences of the program and its libraries."""
-        from app.dialogs.licences import Licences
+        from app.dialogs.about import Licences
 
         Licences(self._bench.widget).open()
 
@@ -106,3 +118,70 @@ class Dialogs:
         self._life.close()
         if self.tour_card is not None and self.tour_card.on:
             self.tour_card.close_card()
+
+
+def help_topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
+    """Return the help topic (with "#field" after it for a field) of the item under the pointer; outside the window, of
+    the widget with the keyboard focus; "" for none."""
+    place, window = QCursor.pos(), bench.widget
+    widget = QApplication.widgetAt(place)
+    if widget is None or widget.window() is not window:
+        widget = window.focusWidget()
+    return "" if widget is None else topic_of(bench, functions, widget, place)
+
+
+def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place: QPoint) -> str:
+    """Return the topic of a widget, or of its nearest parent that has one. place: the pointer, on the screen."""
+    field = ""
+    at: QWidget | None = widget
+    while at is not None and at is not bench.widget:
+        if (
+            isinstance(at, QToolButton)
+            and at.defaultAction() is not None
+            and at.defaultAction().objectName() in table()
+        ):
+            return at.defaultAction().objectName()
+        if isinstance(at, FieldEditor):
+            field = at.path.partition(".")[0]
+        elif isinstance(at, QTreeWidget) and (topic := _row_topic(functions, at, place)):
+            return topic
+        elif isinstance(at, Viewport) and bench.stage.gestures.tool.id != "select":
+            return f"tool.{bench.stage.gestures.tool.id}"
+        elif isinstance(at, Viewport | Timeline | StatusLine):
+            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_panel_class(at)]
+        elif isinstance(at, QDockWidget):
+            return _panel_topic(bench, functions, at, widget, field)
+        at = at.parentWidget()
+    return ""
+
+
+def _panel_class(widget: QWidget) -> type:
+    return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
+
+
+def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> str:
+    """Return the function or the kind of element in the row under the pointer, or in the current row."""
+    view = tree.viewport()
+    inside = view.mapFromGlobal(place)
+    item = tree.itemAt(inside) if view.rect().contains(inside) else tree.currentItem()
+    if item is None:
+        return ""
+    topic = item.data(0, Qt.ItemDataRole.UserRole)
+    if tree is functions.tree:
+        return str(topic or "panel.functions")  # a function of the catalogue, or a command of Robotica
+    if isinstance(topic, Node):
+        collection = "model" if topic.selects_model else topic.ref.collection if topic.ref else ""
+        return f"element.{collection}" if collection else ""
+    return ""
+
+
+def _panel_topic(bench: Workbench, functions: FunctionPanel, dock: QDockWidget, widget: QWidget, field: str) -> str:
+    """Return the topic of a panel; in the properties panel that of the selected element, in a function's form that of
+    the function."""
+    panel = dock.objectName()
+    if panel == "properties" and widget is not dock.widget():
+        ref = bench.session.selection
+        return f"element.{ref.collection if ref else 'model'}" + (f"#{field}" if field else "")
+    if panel == "functions" and functions.form is not None and functions.form.isAncestorOf(widget):
+        return f"function.{functions.chosen.id}" if functions.chosen else "panel.functions"
+    return f"panel.{panel}"

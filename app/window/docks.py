@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QTabBar, QWidget
 
-from app.panels.panel import BOTTOM, LEFT, RIGHT, Panel, panels
+from app.panels import BOTTOM, LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
-from app.widgets.accessible import name_panel
+from app.widgets.label import name_panel
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

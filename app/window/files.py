@@ -1,24 +1,24 @@
-"""File operations of the window: open, save, recent files, unsaved work, pictures."""
+"""File operations of the window: open, save, recent files with small pictures of how they looked when closed, unsaved
+work, pictures."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QGuiApplication
+import platformdirs
+from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
+from app.background.signals import Lifetime, Signal
 from app.dialogs.leaving import Loss, Wanted, ask
-from app.document.file_filters import open_filter, save_filter
-from app.document.kept import companion, recent_pictures
-from app.document.kept.lock_hint import LockHint
-from app.document.kept.recovery_copies import counted
-from app.document.opening import Opened, Opening, opened
-from app.document.trust import offer
+from app.document.kept import companion
+from app.document.kept.recovery_copies import LockHint, counted
+from app.document.opening import Opened, Opening, offer_trust, open_filter, opened, save_filter
 from app.window.notices import CHANGED, GONE
 from core.files import Trusted
 from core.model import Model
@@ -27,10 +27,48 @@ from resources import examples, is_example
 if TYPE_CHECKING:
     from app.document.kept.run_keeper import RunKeeper
     from app.document.run_tree import Record
-    from app.window.telling import MessagePlaces
+    from app.window.status import MessagePlaces
     from app.window.view_state import Surroundings
     from app.workbench import Workbench
     from core.simulation import Run
+
+
+PICTURE_SIZE = QSize(320, 240)
+MOST_PICTURES = 40
+"""Largest number of pictures kept."""
+
+
+def pictures_folder() -> Path:
+    """Return the folder of the pictures."""
+    return Path(platformdirs.user_cache_dir("kinetostat", appauthor=False)) / "pictures"
+
+
+def picture_of(path: Path) -> Path:
+    """Return the path of a file's picture, which may not exist."""
+    return pictures_folder() / f"{hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:32]}.png"
+
+
+def keep_picture(image: QImage, path: Path) -> None:
+    """Save a picture of a file; if it cannot be written, nothing else is affected."""
+    target = picture_of(path)
+    whole = image.scaled(
+        PICTURE_SIZE, Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation
+    )
+    x, y = (whole.width() - PICTURE_SIZE.width()) // 2, (whole.height() - PICTURE_SIZE.height()) // 2
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        whole.copy(x, y, PICTURE_SIZE.width(), PICTURE_SIZE.height()).save(str(target))
+        delete_oldest_pictures()
+    except OSError:
+        return
+
+
+def delete_oldest_pictures() -> None:
+    """Delete all but the newest pictures."""
+    found = sorted(pictures_folder().glob("*.png"), key=lambda each: each.stat().st_mtime, reverse=True)
+    for each in found[MOST_PICTURES:]:
+        each.unlink(missing_ok=True)
+
 
 SUFFIX = ".kst"
 Reader = Callable[[frozenset[Trusted]], Opened]
@@ -128,7 +166,7 @@ class Documents(QObject):
                 then is None and self._unsaved_work_key() != before and not self.may_close_document()
             ):  # there is more now than was asked for
                 return
-            if found.error is not None and offer(self._telling.messages, found.error, again):
+            if found.error is not None and offer_trust(self._telling.messages, found.error, again):
                 self.awaited.emit(False)
             else:
                 (then or self.show)(found)
@@ -381,7 +419,7 @@ class Documents(QObject):
     def leave(self) -> None:
         """Save a picture of the document before it is closed, and delete its removed runs for good."""
         if self.source is not None and not is_example(self.source) and self._session.model.expanded.bodies:
-            recent_pictures.keep(self._bench.scenery.picture(), self.source)
+            keep_picture(self._bench.scenery.picture(), self.source)
         path = self._session.path
         if path is not None and path.suffix == SUFFIX and not is_example(path) and self.lock.holder is None:
             folder = companion.folder_of(path)

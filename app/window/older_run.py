@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 
 if TYPE_CHECKING:
     from app.dialogs.messages import MessageCard

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
 from app.window.notices import CHANGED, GONE
@@ -20,7 +20,7 @@ from resources import is_example
 
 if TYPE_CHECKING:
     from app.window.files import Documents
-    from app.window.telling import MessagePlaces
+    from app.window.status import MessagePlaces
     from app.workbench import Workbench
     from core.model import Model
 

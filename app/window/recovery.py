@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
-from app.background.worker import Worker
+from app.background.jobs import Worker
+from app.background.signals import Lifetime, Signal
 from app.document.kept import recovery_copies
 from app.document.kept.recovery_copies import Leftover, Origin
 from app.document.kept.seen_files import Seen, Sources
@@ -81,7 +80,7 @@ class Recovery(QObject):
         except OSError:
             return
         self._own.tryLock(0)
-        recovery_copies.purge(self.folder)
+        recovery_copies.purge_discarded(self.folder)
 
     # ------------------------------------------------------------------------------- writing
 
@@ -108,7 +107,7 @@ class Recovery(QObject):
         def work() -> None:
             if not self.folder.is_dir():
                 self._prepare_folder()
-            recovery_copies.write(copy, dumps(model), origin, kept)
+            recovery_copies.write_copy(copy, dumps(model), origin, kept)
             self._said = False
 
         self._worker.do(work, "copy")
@@ -145,9 +144,9 @@ class Recovery(QObject):
         self._worker.close()
         kept = keep and self.needed
         if self._keeper.close() and not kept:
-            recovery_copies.remove(self.copy)
+            recovery_copies.remove_copy(self.copy)
         for left in self._discarded:
-            recovery_copies.remove(left.copy)
+            recovery_copies.remove_copy(left.copy)
         self._own.unlock()
 
     def _failed(self, error: Exception) -> None:
@@ -229,7 +228,7 @@ class Recovery(QObject):
         def go() -> None:
             there = all(store.whole(record, version) is not None for record, version in records)
             if whole and there and self.copy.with_suffix(".json").is_file():
-                recovery_copies.remove(left.copy)
+                recovery_copies.remove_copy(left.copy)
 
         def then() -> None:  # behind the runs that are being written
             self._worker.do(go)
@@ -239,7 +238,7 @@ class Recovery(QObject):
     def discard(self, left: Leftover) -> None:
         """Stop offering a copy; it can be restored until the program ends."""
         try:
-            gone = recovery_copies.discard(left)
+            gone = recovery_copies.discard_copy(left)
         except OSError as error:
             self._session.message.emit("error", f"{left.copy} cannot be deleted: {error.strerror}.")
             return
@@ -254,7 +253,7 @@ class Recovery(QObject):
 
     def _restore_discarded(self, left: Leftover) -> None:
         self._discarded.remove(left)
-        recovery_copies.bring_back(left)
+        recovery_copies.restore_discarded(left)
         self.offer()
 
 

@@ -84,7 +84,7 @@ def puma(window: Window) -> None:
 
 def engine(window: Window) -> None:
     """Show the V6 engine in the middle of a run, with joint forces and plots."""
-    from app.plotting.sheets import Plot
+    from app.plotting.curves import Plot
     from core.simulation import simulate
 
     window.settings.remember("ellipsoid/shown", False)

@@ -1,4 +1,5 @@
-"""Start of the program with its window."""
+"""Start of the program with its window: the opening frame at once, then the window, then what the first picture did not
+need."""
 
 from __future__ import annotations
 
@@ -11,18 +12,104 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout
 
-from app.background.collector import Collector, freeze_existing_objects
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
+from app.preferences.icons import icon
 from app.preferences.settings import Settings
+from app.preferences.theme import PALETTES, wanted_look
 from app.viewport.surface import prepare_surface
-from app.window.opening_frame import OpeningFrame
+from app.widgets.label import Label
 from core.codegen import background
 
 if TYPE_CHECKING:
     from app.window.window import Window
+
+
+FRAME_SIZE = (420, 190)
+FRAME_ICON = 56
+
+
+class OpeningFrame(QFrame):
+    """A frame with the program's name and the file to open, at the centre of the screen until the window shows the
+    machine. Needs nothing but Qt and the theme."""
+
+    def __init__(self, settings: Settings, words: str) -> None:
+        super().__init__(None, Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
+        colors = PALETTES[wanted_look(settings)]
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("opening")
+        self.setStyleSheet(
+            f"#opening {{ background: {colors.window}; border: 1px solid {colors.line}; }}"
+            f"QLabel {{ color: {colors.text}; }} #muted {{ color: {colors.muted}; }}"
+        )
+        self.setWindowTitle("Kinetostat")
+        picture, name, self.words = Label(), Label("Kinetostat"), Label(words)
+        picture.setPixmap(icon("kinetostat").pixmap(FRAME_ICON, FRAME_ICON))
+        font = name.font()
+        font.setPointSizeF(1.7 * font.pointSizeF())
+        name.setFont(font)
+        self.words.setObjectName("muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        for label in (picture, name, self.words):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(label)
+        self.setFixedSize(*FRAME_SIZE)
+        middle = self.screen().availableGeometry().center()
+        self.move(middle - self.rect().center())
+
+    def appear(self) -> None:
+        """Show the frame at once, before anything else is done."""
+        self.show()
+        QApplication.processEvents()
+        self.repaint()
+        QApplication.processEvents()
+
+
+GARBAGE_CHECK_PERIOD = 400
+"""Milliseconds between two checks for garbage."""
+
+
+def freeze_existing_objects() -> None:
+    """Exclude all existing objects from garbage collection. Called once the window exists: its modules and widgets are
+    most of all objects and live until the end, and scanning them takes a tenth of a second."""
+    gc.freeze()
+
+
+def collect_due_garbage() -> int:
+    """Collect garbage by Python's own thresholds. Returns the oldest generation collected, −1 if none."""
+    for generation in (2, 1, 0):
+        if gc.get_count()[generation] > gc.get_threshold()[generation]:
+            gc.collect(generation)
+            return generation
+    return -1
+
+
+class GarbageCollector(QObject):
+    """Collects cyclic garbage in the thread that created this object only, until it is closed.
+
+    Python collects cycles in whichever thread happens to allocate. A cycle that holds a Qt object must not be destroyed
+    in a compiler's or a job's thread: Qt crashes. So automatic collection is off while a window lives, and a timer
+    collects.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._was_on = gc.isenabled()
+        gc.disable()
+        self._timer = QTimer(self, interval=GARBAGE_CHECK_PERIOD)
+        self._timer.timeout.connect(collect_due_garbage)
+        self._timer.start()
+
+    def close(self) -> None:
+        """Leave garbage collection to Python again."""
+        self._timer.stop()
+        if self._was_on:
+            gc.enable()
+
 
 ENDED = 130
 """Exit code of a program ended by a signal, as in shells."""
@@ -47,7 +134,7 @@ def application(arguments: list[str]) -> QApplication:
     app = QApplication(arguments[:1] or ["kinetostat"])
     app.setApplicationDisplayName("")
     app.setDesktopFileName("kinetostat")
-    Collector(app)
+    GarbageCollector(app)
     return app
 
 
@@ -154,14 +241,15 @@ def start(file: str, arguments: list[str]) -> int:
 
 def begin_services(window: Window) -> None:
     """Start the services that are not needed before the first machine is visible."""
-    from app.panels.properties.prebuilt_forms import prepare_forms
-    from app.preferences.folders import obstacle, places
+    from app.panels.properties.panel import prepare_forms
+    from app.preferences.settings import data_folders, unwritable_folders_message
 
     freeze_existing_objects()
     window.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     QTimer.singleShot(WARM_UP, window.status, window.status.prepare_integrators)
+    window.run_preparation.begin()
     window.recovery.offer()
-    if lost := obstacle(places()):
+    if lost := unwritable_folders_message(data_folders()):
         window.session.message.emit("warning", lost)

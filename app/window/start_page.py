@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.commands import table
-from app.document.kept import recent_pictures
+from app.dialogs.examples_gallery import Machine, MachineShelf, example_shelves
 from app.document.revision import State
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
-from app.widgets.machine_shelf import Machine, MachineShelf, example_shelves
+from app.window import files
 from resources import examples
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class StartPage(QFrame):
         lately = [
             Machine(known[path].title, known[path].about, path, known[path].thumbnail)
             if path in known
-            else Machine(path.stem, str(path), path, recent_pictures.picture_of(path))
+            else Machine(path.stem, str(path), path, files.picture_of(path))
             for path in self._bench.settings.recent
         ]
         self.shelf.fill(({RECENT: lately} if lately else {}) | example_shelves())

@@ -1,26 +1,29 @@
-"""The status line: the tool's hint, work in progress, the point under the pointer."""
+"""The status line (the tool's hint, work in progress, the point under the pointer), and all places where the window
+shows messages."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
+from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
-from app.document.mobility import mobility_of_session
+from app.background.signals import Lifetime
+from app.dialogs.messages import MessageCard
+from app.document.analyses import mobility_of_session
 from app.document.revision import Ref, State
 from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.elided import ElidedLabel
-from app.widgets.label import Label
-from app.widgets.progress import ProgressBar
+from app.widgets.label import ElidedLabel, Label
+from app.widgets.panel_parts import ProgressBar
+from app.window.notices import Notices
 from core.model import WORDS
 
 if TYPE_CHECKING:
@@ -180,3 +183,12 @@ class StatusLine(QStatusBar):
 def _progress_text(job: Job) -> str:
     """Describe the progress of a job: while it prepares, its own text."""
     return job.text if job.text and job.fraction == 0.0 else job.title
+
+
+class MessagePlaces(NamedTuple):
+    """The message card, the notices, the status line, and the guard that turns failures into messages."""
+
+    messages: MessageCard
+    notices: Notices
+    status: StatusLine
+    guard: Guard

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.background.guard import Guard
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
@@ -35,32 +35,26 @@ from app.runs.answers import Answers
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation
+from app.runs.run_preparation import RunPreparation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.tools.draw.bar import DrawBar
 from app.viewport.ellipsoids import LiveEllipsoid
 from app.viewport.ghost_hand import GhostHand
-from app.viewport.mobility_layer import MobilityLayer
-from app.viewport.mobility_legend import MobilityLegend
-from app.viewport.run_scene import RunScene
-from app.viewport.vector_legend import VectorLegend
+from app.viewport.mobility_layer import MobilityLayer, MobilityLegend
+from app.viewport.run_scene import RunScene, VectorLegend
 from app.viewport.viewport import Viewport
-from app.window.actions import Actions
-from app.window.dialog_opener import Dialogs
+from app.window.actions import Actions, add_files, add_panels, add_views
+from app.window.dialog_opener import Dialogs, help_topic_under_pointer
 from app.window.docks import Docks, PanelOf
 from app.window.files import Documents
-from app.window.menus import add_files, add_panels, add_views
-from app.window.motions import MotionKeeper
 from app.window.notices import Notices
 from app.window.older_run import OlderRun
 from app.window.outside_changes import OutsideChanges
-from app.window.pointed_help import help_topic_under_pointer
 from app.window.recovery import Recovery
-from app.window.saved_views import SavedViews
-from app.window.services import Panels, Runs, Scenery
-from app.window.status import StatusLine
-from app.window.telling import MessagePlaces
-from app.window.view_state import Surroundings
+from app.window.services import MotionKeeper, Panels, Runs, Scenery
+from app.window.status import MessagePlaces, StatusLine
+from app.window.view_state import SavedViews, Surroundings
 
 if TYPE_CHECKING:
     from app.panels.console.panel import ConsolePanel
@@ -175,6 +169,7 @@ class Window(QMainWindow):
         self.simulation = own(Simulation(session, self.settings, self.jobs, self))
         self.films = Films(self.viewport, self.run_scene, self)
         self.what_if = own(WhatIf(self.viewport, self.player, self.sequence, self.simulation, self))
+        self.run_preparation = own(RunPreparation(session, self.simulation, self.jobs, self))
         self.interactive = own(Interactive(self.viewport, self.player, self.simulation, self.jobs, self))
         self.viewport.interactive = self.interactive
         self._copy = recovery_copies.new_copy(recovery_folder())

@@ -3,7 +3,7 @@ how they are shown.
 
 Every value is plain Python data (numbers, texts, tuples), in SI. A kind of result is a class that says itself how it is
 written and what it has for a table, the scene and files of pictures; who shows results asks for that, never for the
-kind. Only cards have a widget for each kind (`app/panels/output/cards.py`); a kind without one is shown as text.
+kind. Only cards have a widget for each kind (`app/panels/output/parts.py`); a kind without one is shown as text.
 """
 
 from __future__ import annotations

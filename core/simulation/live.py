@@ -35,7 +35,7 @@ from core.model.parameters import environment
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.events.contact_columns import FRICTION, STOP_FORCE, WITHHELD, modes_differ, row_of, summed
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.run.contact_channels import ContactElement, ModeChannels
+from core.simulation.run.contact_channels import ContactChannels, ContactElement
 from core.simulation.run.driver_jumps import refuse_jumps
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.run import Run, Statistics
@@ -335,7 +335,7 @@ class Live:
             return {}
         last = self._rows[-1]
         if self._things is None:
-            self._things = ModeChannels(self.mech, self._p, last).things
+            self._things = ContactChannels(self.mech, self._p, last).things
         return {
             name: thing.words[int(thing.codes(row_of(last.modes[-1:], k))[0])]
             for name, (k, thing) in self._things.items()
@@ -350,7 +350,7 @@ class Live:
         if self.pull is None or not sticks or not (now := float(np.linalg.norm(self.pull.force))):
             return None
         last = self._rows[-1]
-        rows = ModeChannels(self.mech, self._p, last).rows
+        rows = ContactChannels(self.mech, self._p, last).rows
         grows = self._reaction_growth(self._point_jacobian().T @ self.pull.force, modes)
         found = []
         for name, k, thing in sticks:

@@ -52,8 +52,8 @@ MOST_LOST = 4
 """Largest number of notes on content ignored in the model file."""
 
 if TYPE_CHECKING:
-    from core.simulation.equations.contact_rows import ModeRows
-    from core.simulation.events.contact_log import ModeLog
+    from core.simulation.equations.contact_rows import ContactRows
+    from core.simulation.events.contact_log import ContactLog
 
 
 class Recorder(Protocol):
@@ -226,7 +226,7 @@ class Job:
         self.state.y[:] = self.state.new[:] = y
         self.state.events[:] = 0.0
         self.equations.release()
-        if self.equations.mode_rows is not None:
+        if self.equations.contact_rows is not None:
             from core.simulation.events.contact_changes import BEGINS
             from core.simulation.events.contact_steps import begin_entry
 
@@ -236,7 +236,7 @@ class Job:
     def _handle_stiffness(self) -> None:
         """React to stiffness of the machine: switch to the stiff method, if the settings allow it, and add a note."""
         before, forces = self.state, self.equations.u
-        log, rows = self.begun.log, self.equations.mode_rows
+        log, rows = self.begun.log, self.equations.contact_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
         if self.chosen.method != AUTOMATIC:
             before.stiff_steps = TOLD
@@ -254,9 +254,9 @@ class Job:
             self._carry_over(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
-    def _carry_over(self, log: ModeLog, rows: ModeRows | None) -> None:
+    def _carry_over(self, log: ContactLog, rows: ContactRows | None) -> None:
         """Carry over the contact states and energy sums from before a change of method."""
-        now, other = self.begun.log, self.equations.mode_rows
+        now, other = self.begun.log, self.equations.contact_rows
         assert now is not None
         assert other is not None
         assert rows is not None
@@ -422,7 +422,7 @@ class Job:
         lost = self.mech.model.left_out
         more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
         read = f"Not simulated, because the model file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
-        return *((read,) if lost else ()), *self.notes, *self.equations.mode_notes
+        return *((read,) if lost else ()), *self.notes, *self.equations.contact_notes
 
     def error(self, happened: int) -> SimulationError:
         """Return the error for a run that ended early."""

@@ -26,7 +26,13 @@ from core.simulation.machine_code.entry import Entry
 from core.simulation.machine_code.outcome import FINE, PAUSED
 from core.simulation.machine_code.records import Record, place_of
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.run.begun_run import LARGEST_PIECE, Begun, allocated_run, begin_modes, limit_stop_stiffness
+from core.simulation.run.begun_run import (
+    LARGEST_PIECE,
+    Begun,
+    allocated_run,
+    begin_contact_states,
+    limit_stop_stiffness,
+)
 from core.simulation.run.driver_jumps import refuse_jumps
 from core.simulation.run.initial_state import start_state
 from core.simulation.run.settings import Settings, checked_settings
@@ -143,7 +149,7 @@ class _PreparedRun:
         equations = self._equations
         self._shape = self._structure(p, y)
         self._renewing = uses.modes or (
-            equations.mode_rows is not None
+            equations.contact_rows is not None
             and (mech.constrained or (uses.lengths and depends_on_size(equations.joint_modes)))
         )
         modes = equations.joint_modes
@@ -171,7 +177,7 @@ class _PreparedRun:
     def _memory(self, made: Begun) -> Iterator[NDArray[Any]]:
         """Yield all arrays that a run may change."""
         equations = self._equations
-        records: list[Record | None] = [made.state, made.log, equations.mode_rows, *equations.records]
+        records: list[Record | None] = [made.state, made.log, equations.contact_rows, *equations.records]
         for record in records:
             if record is None:
                 continue
@@ -200,11 +206,11 @@ class _PreparedRun:
         self._restore(p, y)
         modes = None
         if self._renewing:
-            modes = self._equations.renew_mode_rows(mech.compiled, y[: mech.nq], p)
+            modes = self._equations.renew_contact_rows(mech.compiled, y[: mech.nq], p)
             if modes is None:
                 return None
             limit_stop_stiffness(self._equations, chosen)
-        begin_modes(made)
+        begin_contact_states(made)
         self._left.has(p, modes)
         return self._logged_run(chosen, late) if made.log is not None else self._sampled_run(chosen, late)
 

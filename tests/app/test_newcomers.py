@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from app.dialogs.window_topics import window_topics
+from app.dialogs.help import window_topics
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
 from core.kinds import KindError

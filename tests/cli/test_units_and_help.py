@@ -10,9 +10,8 @@ from math import pi
 import click
 import pytest
 
-from app.cli.help_examples import EXAMPLES
-from app.cli.main import COMMANDS, cli, group
-from app.cli.quantity import quantity
+from app.cli.machine import quantity
+from app.cli.main import COMMANDS, HELP_EXAMPLES, cli, group
 from core.functions import FUNCTIONS
 from resources import EXAMPLES as FOLDER
 
@@ -87,8 +86,8 @@ def _joint() -> str:
 
 
 def test_the_examples_of_help_are_right() -> None:
-    assert set(EXAMPLES) <= {*COMMANDS, *FUNCTIONS}
-    for name, lines in EXAMPLES.items():
+    assert set(HELP_EXAMPLES) <= {*COMMANDS, *FUNCTIONS}
+    for name, lines in HELP_EXAMPLES.items():
         for line in lines:
             words = shlex.split(line.partition(" | ")[0])
             command = group.get_command(click.Context(group), words[0])

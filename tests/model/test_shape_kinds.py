@@ -28,7 +28,7 @@ from core.model import (
     Parameter,
     Pose,
     Shape,
-    connections,
+    new_elements,
 )
 from core.model.fields import ScalarKind, Value, VectorKind, fields_of, scalar
 from core.model.formula.evaluation import Numbers
@@ -197,7 +197,7 @@ def test_a_new_kind_goes_through_a_machine() -> None:
 
 def test_a_body_ends_where_its_new_shape_does() -> None:
     model = Model(bodies=(Body(name="b", mass=1.0, shapes=(Egg(pose=Pose(position=(0.2, 0.0, 0.0))),)),))
-    made, name = connections.frame_on(model, "b")
+    made, name = new_elements.frame_on(model, "b")
     assert made.find("frames", name).pose.position == pytest.approx((0.25, 0.0, 0.0))
 
 

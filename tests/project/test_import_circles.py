@@ -14,14 +14,11 @@ CLOSED_BY = {
         "core.simulation.run.run",
         "core.simulation.run.run_file",
     ): "a run saves and loads itself; only then HDF5 is needed",
-    ("app.widgets.fields.element_form", "app.widgets.fields.part_editors"): "an element's form has forms of its parts",
-    ("app.widgets.fields.element_form", "app.widgets.fields.rows_editor"): "an element's form has forms of its parts",
 }
 """Imports that close a circle, and why they may. (Those for types alone do not count.)"""
 
 KNOTS = {
     "core.simulation.run.run": (3, "a run saves and loads itself"),
-    "app.widgets.fields.element_form": (4, "an element's form has forms of its parts"),
 }
 """A file of each circle that there is with imports for types included: how many files it has, and why it is."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.panels.panel import panels
+from app.panels import panels
 from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.forces import FORCES
 from core.programs.function_builder import FUNCTIONS

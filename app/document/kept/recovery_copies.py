@@ -1,7 +1,10 @@
-"""Copies of unsaved work in the recovery folder, and copies left there by a program that ended unexpectedly.
+"""Copies of unsaved work in the recovery folder, copies left there by a program that ended unexpectedly, and lock files
+next to open documents.
 
 Each program has a name of its own there (`id`): `id.kst` is the document, `id.json` what it was and was seen with,
 `id.runs` its runs, `id.lock` tells that the program lives. What is discarded waits in `discarded` until the end.
+
+The file `name.kst.lock` next to an open document tells other programs who has it open. It is a hint and blocks nobody.
 """
 
 from __future__ import annotations
@@ -15,16 +18,98 @@ import uuid
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLockFile
 
 from app.document.kept import companion
 from app.document.kept.companion import Kept
-from app.document.kept.lock_hint import moment
 from core.errors import FileError
 from core.files.source import source_of_file, write_whole
 from core.later import dataclass
+
+STALE_LOCK_MS = 7 * 24 * 3600 * 1000
+"""Milliseconds after which the hint of another computer, which cannot be asked, is ignored."""
+
+
+class LockHolder(NamedTuple):
+    """The user and computer that have a document open elsewhere."""
+
+    host: str
+    process: int
+    who: str
+    since: datetime
+
+    @property
+    def words(self) -> str:
+        """Description, e.g. "at LAB-3 by anna since 10:12"."""
+        return (
+            f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {time_text(self.since)}"
+        )
+
+
+class LockHint:
+    """The hint of one window for its open document."""
+
+    def __init__(self) -> None:
+        self._lock: QLockFile | None = None
+        self.path: Path | None = None
+        self.holder: LockHolder | None = None
+        """User who had the document open first; None if nobody had."""
+
+    def hold(self, path: Path | None) -> None:
+        """Move the hint to another document (None: to none). Failure to write it is ignored."""
+        if path == self.path:
+            return
+        self.release()
+        self.path = path
+        if path is None:
+            return
+        place = path.with_name(f"{path.name}.lock")
+        lock = QLockFile(str(place))
+        if os.path.lexists(place) and not _is_lock(place, lock):
+            return
+        lock.setStaleLockTime(STALE_LOCK_MS)
+        if lock.tryLock(0):
+            self._lock = lock
+        elif lock.error() == QLockFile.LockError.LockFailedError:
+            self.holder = _lock_holder(lock, place)
+
+    def asked(self) -> LockHolder | None:
+        """Return who else has the document open; if nobody has, take the hint for this window and return None."""
+        if self.holder is not None:
+            path, self.path = self.path, None
+            self.hold(path)
+        return self.holder
+
+    def release(self) -> None:
+        """Remove the hint."""
+        if self._lock is not None:
+            self._lock.unlock()
+        self._lock, self.path, self.holder = None, None, None
+
+
+def _is_lock(place: Path, lock: QLockFile) -> bool:
+    """Return True if a file is a lock file written by a program; other files must not be replaced, and reading a pipe
+    would block."""
+    return place.is_file() and not place.is_symlink() and bool(lock.getLockInfo()[0])
+
+
+def _lock_holder(lock: QLockFile, place: Path) -> LockHolder | None:
+    process, host, _program = lock.getLockInfo()
+    try:
+        since = datetime.fromtimestamp(place.stat().st_mtime)
+        who = place.owner()
+    except (OSError, KeyError, NotImplementedError):
+        since, who = datetime.now(), ""
+    return LockHolder(str(host), int(process), who, since)
+
+
+def time_text(time: datetime) -> str:
+    """Format a time: "14:03" for today, "21 Nov 14:03" for other days."""
+    today = time.date() == datetime.now().date()
+    return f"{time:%H:%M}" if today else f"{time.day} {time:%b} {time:%H:%M}"
+
 
 VERSION = 1
 DISCARDED = "discarded"
@@ -65,16 +150,16 @@ class Leftover:
         """Description, e.g. "four_bar, 14:03, 6 edits, 2 runs"."""
         origin = self.origin
         name = Path(origin.path or origin.source).stem or origin.title or "untitled"
-        parts = [name, *when(origin.time)]
+        parts = [name, *time_texts(origin.time)]
         parts += [counted(origin.edits, "edit")] if origin.edits else []
         parts += [counted(len(self.kept.runs), "run")] if self.kept.runs else []
         return ", ".join(parts)
 
 
-def when(time: float) -> tuple[str, ...]:
+def time_texts(time: float) -> tuple[str, ...]:
     """Return a time formatted for display, as a tuple of one text; () for a time out of range."""
     try:
-        return (moment(datetime.fromtimestamp(time)),)
+        return (time_text(datetime.fromtimestamp(time)),)
     except (OverflowError, ValueError, OSError):
         return ()
 
@@ -101,7 +186,7 @@ def lock_of(copy: Path) -> QLockFile:
     return lock
 
 
-def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
+def write_copy(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
     """Write a copy: the document, then the description of its origin. Raises FileError."""
     write_whole(copy, text.encode())
     content = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
@@ -152,7 +237,7 @@ def _is_writer_alive(copy: Path) -> bool:
 # ------------------------------------------------------------------------------------------ taking away
 
 
-def remove(copy: Path) -> None:
+def remove_copy(copy: Path) -> None:
     """Delete a copy and all its files."""
     for suffix in _FILES:
         place = copy.with_suffix(suffix)
@@ -167,13 +252,13 @@ def remove_document(copy: Path) -> None:
             copy.with_suffix(suffix).unlink()
 
 
-def discard(left: Leftover) -> Leftover:
+def discard_copy(left: Leftover) -> Leftover:
     """Move a leftover to a folder where it is no longer offered but can still be restored. Raises OSError."""
     return _moved_leftover(left, left.copy.parent / DISCARDED)
 
 
-def bring_back(left: Leftover) -> Leftover:
-    """Undo `discard`. Raises OSError."""
+def restore_discarded(left: Leftover) -> Leftover:
+    """Undo `discard_copy`. Raises OSError."""
     return _moved_leftover(left, left.copy.parent.parent)
 
 
@@ -183,18 +268,18 @@ def _moved_leftover(left: Leftover, folder: Path) -> Leftover:
         place = left.copy.with_suffix(suffix)
         if place.exists():
             os.replace(place, folder / place.name)
-            os.utime(folder / place.name)  # `purge` counts from now
+            os.utime(folder / place.name)  # `purge_discarded` counts from now
     return Leftover(folder / left.copy.name, left.origin, left.kept)
 
 
-def purge(folder: Path) -> None:
+def purge_discarded(folder: Path) -> None:
     """Delete copies that earlier programs discarded long ago, and files that belong to no copy."""
     with contextlib.suppress(OSError):
         old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
         for place in old:
             lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
             if place.parent.name == DISCARDED or (lonely and not _is_writer_alive(place)):
-                remove(place)
+                remove_copy(place)
                 place.unlink(missing_ok=True)
 
 

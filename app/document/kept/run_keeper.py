@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer
 
 from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.kept import companion
 from app.document.kept.companion import Kept, KeptRun
 from app.document.kept.run_store import EVERY, RunStore

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.background.worker import Worker
+from app.background.jobs import Worker
 from app.document.run_tree import Record
 from core.errors import KinetostatError
 from core.simulation.run.run import Run

@@ -1,4 +1,5 @@
-"""Fingerprints of files when last read or written, so that changes by other programs are noticed. Independent of Qt."""
+"""Fingerprints of files when last read or written, so that changes by other programs are noticed, and saving of the
+document with respect to them. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
+from typing import NamedTuple
 
 from core.errors import FileError
+from core.files import save
 from core.files.followed_files import beside
 from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
 from core.files.regular_file import MESH, RUN, SIGNAL, content_of, fingerprint, status_of
@@ -121,3 +124,36 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(content_of(path, SIGNAL)).hexdigest()
     except FileError:
         return MISSING
+
+
+class SaveOutcome(NamedTuple):
+    """Outcome of saving. `whole`: the file holds all of the document; severity and text of the message."""
+
+    whole: bool
+    severity: str
+    words: str
+
+
+def save_document(model: Model, path: Path, known: Sources, *, over: bool, backup: bool) -> SaveOutcome:
+    """Write a model to a file completely or not at all, in the format given by the suffix, and return the outcome.
+
+    A file that another program has changed meanwhile is written only if `over`; with `backup` what it held before is
+    kept beside it. Raises KinetostatError.
+    """
+    if not over and known.changed(path):
+        raise FileError(
+            "Another program changed this file since it was read here, so it was not overwritten.",
+            file=str(path),
+            remedy="Save under another name, or reload the file.",
+        )
+    left_out = save(model, path, backup=backup)
+    whole = all(finding.severity == "hint" for finding in left_out)
+    if not left_out:
+        return SaveOutcome(True, "done", f"Saved {path}")
+    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+    said = f"{left_out[0].text}{more}"
+    return (
+        SaveOutcome(True, "hint", f"Saved {path}: {said}")
+        if whole
+        else SaveOutcome(False, "warning", f"{path}: {said}")
+    )

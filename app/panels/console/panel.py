@@ -19,12 +19,10 @@ from PySide6.QtWidgets import (
 
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session
-from app.panels.console.completion import completions
-from app.panels.console.interpreter import Interpreter
+from app.panels.console.interpreter import Interpreter, completions
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.label import Label
-from app.widgets.note import severity_color
+from app.widgets.label import Label, severity_color
 from core.errors import visible
 
 if TYPE_CHECKING:

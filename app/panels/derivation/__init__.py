@@ -1,6 +1,6 @@
 """The panel that replays the derivation of the equations of motion."""
 
-from app.panels.panel import BOTTOM, Panel
+from app.panels import BOTTOM, Panel
 from core.later import function
 
 PANEL = Panel(

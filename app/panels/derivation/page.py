@@ -23,10 +23,8 @@ from PySide6.QtWidgets import (
 from app.formulas.matrix import MatrixView
 from app.panels.output.formulas_part import FormulasPart
 from app.panels.output.tables import TableView
-from app.widgets.elided import ElidedLabel
-from app.widgets.label import Label, MarkupLabel
-from app.widgets.progress import ProgressBar
-from app.widgets.tool_button import tool_button
+from app.widgets.label import ElidedLabel, Label, MarkupLabel
+from app.widgets.panel_parts import ProgressBar, tool_button
 from core.functions.results import Formulas, Matrix, Table, rows_of
 from core.symbolic.derivation import SPEED, Step
 

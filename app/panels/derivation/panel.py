@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import State
+from app.panels.derivation.derivation_scene import DerivationScene
 from app.plain_text import as_tip
-from app.viewport.derivation_scene import DerivationScene
 from app.widgets.label import Label
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
@@ -267,7 +267,7 @@ class DerivationPanel(QWidget):
         step = self.current
         if step is None or self.robot is None:
             return
-        from app.viewport.derivation_scene import legend
+        from app.panels.derivation.derivation_scene import legend
         from core.functions.rounding import without_rounding_errors
         from core.symbolic.derivation import numbers, values_at
         from core.symbolic.derivation_pictures import picture

@@ -9,32 +9,43 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCompleter,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCompleter, QFormLayout, QHBoxLayout, QLineEdit, QTabWidget, QVBoxLayout, QWidget
 
-from app.panels.design.questions import FUNCTION, MOTION, PARAMETERS
-from app.panels.design.read_text import text_of
 from app.plain_text import as_tip
-from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.number_table import NumberColumn, NumberTable
-from app.widgets.options.signal_options import LastNameCompleter
+from app.widgets.number_table import NumberColumn, NumberTable, VaryTable
+from app.widgets.options.signal_options import ExampleNames, LastNameCompleter
 from app.widgets.panel_parts import push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, read
 from app.widgets.refused_texts import RefusedTexts
-from app.widgets.vary_table import VaryTable
 from core.errors import FileError, KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Aim, DesignVariable, FunctionRow, Model, PoseRow, RequiredRow
 from core.model.fields import Value
 from core.model.trims import dimension_of_signal
+
+
+def read_text_file(path: Path, refused: Callable[[str], object]) -> str | None:
+    """Return the text of a file; None if it cannot be read, with the reason passed to refused(words)."""
+    from core.files.regular_file import SIGNAL, text_content_of
+
+    try:
+        return text_content_of(path, SIGNAL)
+    except KinetostatError as error:
+        refused(str(error))
+        return None
+
+
+PARAMETERS, FUNCTION, MOTION, CURVE = range(4)
+QUESTION_TITLES = (
+    "Parameters of this machine, by a formula",
+    "A function of this machine",
+    "Poses of a body of this machine",
+    "A linkage for a curve",
+)
+QUESTION_OF_AIM = {"parameters": PARAMETERS, "function": FUNCTION, "motion": MOTION, "curve": CURVE}
+"""Names of the kinds in `core.model.aims`."""
+
 
 REST, RUN = "rest", "run"
 PLANE_TITLES = {"xz": "x–z", "xy": "x–y", "yz": "y–z"}
@@ -274,7 +285,7 @@ class MachinePage(QTabWidget):
 
     def read(self, path: Path) -> None:
         """Read rows from a CSV file."""
-        text = text_of(path, self.refused.emit)
+        text = read_text_file(path, self.refused.emit)
         if text is not None:
             self.take(text, path.name)
 

@@ -9,21 +9,27 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import State
 from app.document.session import Session
 from app.panels.design.curve_canvas import ConvergenceChart
-from app.panels.design.generation_picture import GenerationPicture
-from app.panels.design.machine_page import MachinePage
-from app.panels.design.paced_search import PacedSearch
-from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
-from app.panels.design.result_tables import fill, show_designed, show_linkages
+from app.panels.design.machine_page import (
+    CURVE,
+    FUNCTION,
+    MOTION,
+    PARAMETERS,
+    QUESTION_OF_AIM,
+    QUESTION_TITLES,
+    MachinePage,
+)
+from app.panels.design.result_views import GenerationPicture, fill_table, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
 from app.panels.design.search import (
-    FIRST,
+    FIRST_CURVES_SHOWN,
     MOST_LINKAGES,
     Better,
     Found,
+    PacedSearch,
     curve_work,
     desired_rows,
     ended_process_text,
@@ -76,7 +82,7 @@ class DesignPanel(QWidget):
         self.chart, self.picture = ConvergenceChart(), GenerationPicture()
         self.note = panel_note()
         self.kind = Combo()
-        for kind, title in enumerate(TITLES):
+        for kind, title in enumerate(QUESTION_TITLES):
             self.kind.addItem(title, kind)
         self.kind.setAccessibleName("Kind of design problem")
         self.kind.currentIndexChanged.connect(self._on_kind_changed)
@@ -230,7 +236,7 @@ class DesignPanel(QWidget):
 
     def _load_design(self, aim: Aim) -> None:
         """Show a design of the document."""
-        self.kind.setCurrentIndex(self.kind.findData(OF_AIMS[aim.kind]))
+        self.kind.setCurrentIndex(self.kind.findData(QUESTION_OF_AIM[aim.kind]))
         self._drop_results()
         if aim.kind == "curve":
             self.curve.show_aim(self._session.model, aim)
@@ -254,7 +260,7 @@ class DesignPanel(QWidget):
         """Drop results that belong to a previous problem."""
         self._undo_trial()
         self.found, self.linkages, self._generated = None, (), {}
-        fill(self.results, [], [])
+        fill_table(self.results, [], [])
         self.chart.clear()
         self.picture.show_found(self.picture.wanted[:0])
         self._enable_buttons()
@@ -346,7 +352,7 @@ class DesignPanel(QWidget):
             self.results,
             found,
             self._objective_text,
-            lambda name, value: number(value, measures[name], self._units, FIRST),
+            lambda name, value: number(value, measures[name], self._units, FIRST_CURVES_SHOWN),
             {name: measure.display(self._units).symbol for name, measure in measures.items()},
         )  # fmt: skip
         self.results.selectRow(0)

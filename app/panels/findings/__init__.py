@@ -1,6 +1,6 @@
 """The Findings panel."""
 
-from app.panels.panel import BOTTOM, Panel
+from app.panels import BOTTOM, Panel
 from core.later import function
 
 PANEL = Panel(

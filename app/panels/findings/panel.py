@@ -21,17 +21,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document.mobility import mobility_of_session
+from app.document.analyses import Diagnosis, mobility_of_session
 from app.document.revision import Ref, State
 from app.document.session import Session
-from app.document.validation import Diagnosis
 from app.plain_text import as_tip
-from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
-from app.widgets.label import Label
-from app.widgets.note import severity_color
-from app.widgets.pointing_rows import PointingRows
+from app.preferences.settings import finding_in_preferred_angles
+from app.widgets.label import Label, severity_color
+from app.widgets.panel_parts import PointingRows
 from app.widgets.quantities.quantity_text import Units
 from core.model import Finding, Model
 

@@ -1,6 +1,6 @@
 """The panel of catalogue functions and their options."""
 
-from app.panels.panel import LEFT, Panel
+from app.panels import LEFT, Panel
 from core.later import function
 
 PANEL = Panel(

@@ -10,13 +10,11 @@ from PySide6.QtWidgets import QCheckBox
 
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
-from app.widgets.accessible import name_inputs
-from app.widgets.options.form_area import FormArea, row_label
-from app.widgets.options.number_options import SymbolsEditor
-from app.widgets.options.option_editor import OptionEditor
+from app.widgets.label import name_inputs
+from app.widgets.options.number_options import OptionEditor, SymbolsEditor
 from app.widgets.options.option_editors import editor_of
-from app.widgets.options.panel_form import PanelForm
-from app.widgets.progress import ProgressBar
+from app.widgets.options.panel_form import FormArea, PanelForm, row_label
+from app.widgets.panel_parts import ProgressBar
 from core.errors import ModelError
 from core.functions import Context, Function
 

@@ -1,8 +1,10 @@
-"""The Functions panel: every function of the catalogue, found by search, with its options below."""
+"""The Functions panel: every function of the catalogue, found by search, with its options below; run as a background
+job that may show partial results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +14,13 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.picture_settings import PictureSettings
 from app.document.revision import State
 from app.document.session import Session
 from app.panels.functions.form import FunctionForm
-from app.panels.functions.run_function import GrowingResult, work_of
+from app.panels.output.result_pictures import write_pictures
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -26,14 +28,77 @@ from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card
 from app.widgets.options.panel_form import PanelForm
 from app.widgets.plain_keys import FieldKeys
+from core.apart.work_process import WorkProcess
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
-from core.functions.catalogue import GROUPS, validated
+from core.functions.called_apart import called
+from core.functions.catalogue import GROUPS, script_line, validated
+from core.functions.context import Asked, Cancelled
+from core.functions.diagrams import Diagram
+from core.functions.results import Result, leaves
+from core.functions.space_maps import SpaceMap
 from core.mechanism.work_apart import prepare_worker
 from core.robotica.commands import COMMANDS
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
+
+
+class GrowingResult:
+    """A result that is shown on one card while it grows."""
+
+    def __init__(self, session: Session, function: Function, context: Context, options: dict[str, Any]) -> None:
+        self._session, self._card = session, new_card()
+        self._call, self._function = script_line(function, options), function.id
+        self._asked = Asked(options, context)
+        self._made: Result | None = None
+
+    def grow(self, made: Result) -> None:
+        """Show the partial result."""
+        self._made = dataclasses.replace(
+            made, call=self._call, function=self._function, asked=self._asked, card=self._card
+        )
+        self._session.produced.emit(self._made)
+
+    def end(self, result: Result) -> None:
+        """Show the complete result."""
+        grown = self._made is not None
+        self._session.produced.emit(dataclasses.replace(result, card=self._card) if grown else result)
+
+    def stop(self) -> None:
+        """Keep the partial result and mark it as incomplete."""
+        if self._made is not None:
+            self._session.produced.emit(dataclasses.replace(self._made, title=f"{self._made.title} (stopped)"))
+
+
+def function_work(id: str, context: Context, options: dict[str, Any], process: WorkProcess) -> Callable[..., Result]:
+    """Return the job that calls a function and draws its pictures."""
+
+    def work(progress: Any, cancelled: Callable[[], bool]) -> Result:
+        def show(made: Result) -> None:
+            _read_cards(made)
+            progress.show(made)
+
+        watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=show)
+        result = called(process, id, watched, **options)
+        write_pictures(result, watched)
+        _read_cards(result)
+        if cancelled():
+            raise Cancelled
+        return result
+
+    return work
+
+
+def _read_cards(result: Result) -> None:
+    """Import the modules of the result's card in the background, so that the window does not freeze."""
+    from app.panels.output import card  # noqa: F401
+
+    if any(isinstance(part, Diagram) for part in leaves(result)):
+        from app.panels.output import diagram_part  # noqa: F401
+    if any(isinstance(part, SpaceMap) for part in leaves(result)):
+        from app.panels.output import map_part  # noqa: F401
+
 
 _ID = Qt.ItemDataRole.UserRole
 GROUP_ICONS = {
@@ -262,7 +327,7 @@ class FunctionPanel(QWidget):
         return self._start(FUNCTIONS[function], self.context(), dict(options))
 
     def _start(self, function: Function, context: Context, options: dict[str, Any]) -> Job:
-        job = self._jobs.start(function.title, work_of(function.id, context, options, self._jobs.process))
+        job = self._jobs.start(function.title, function_work(function.id, context, options, self._jobs.process))
         self._job = job
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(True)

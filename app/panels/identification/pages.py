@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import as_tip
-from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
+from app.widgets.number_table import VaryTable
+from app.widgets.options.signal_options import ExampleNames
 from app.widgets.quantities.quantity_text import Units
 from app.widgets.refused_texts import RefusedTexts
-from app.widgets.vary_table import VaryTable
 from core.errors import KinetostatError, ModelError
 from core.functions import Context
 from core.functions.option_texts import quantity

@@ -21,16 +21,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.background.jobs import Job, Jobs
-from app.background.lifetime import Lifetime
-from app.background.process_work import apart
+from app.background.jobs import Job, Jobs, process_job
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import State
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.panels.identification.column_table import ColumnTable
-from app.panels.identification.estimate_table import EstimateTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
+from app.panels.identification.shown_results import EstimateTable
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -46,8 +45,8 @@ from core.functions.subjects.identification import (
 )
 
 if TYPE_CHECKING:
+    from app.panels.identification.shown_results import SignalSheet
     from app.panels.identification.signal_chart import SignalChart
-    from app.panels.identification.signal_sheet import Sheet
     from app.workbench import Workbench
     from core.identification.excitation import Excitation
     from core.identification.identify import Identification
@@ -76,7 +75,7 @@ class IdentificationPanel(QWidget):
         self._stop = threading.Event()
         self._job: Job | None = None
         self._applying = False
-        self._sheets: tuple[Sheet, ...] = ()
+        self._sheets: tuple[SignalSheet, ...] = ()
         """Curves that are shown, or will be."""
         self.title = ""
         self._units: Units = settings or SIUnits()
@@ -327,7 +326,7 @@ class IdentificationPanel(QWidget):
             _read_results()
             return partial(getattr(works, what), **asked)
 
-        return apart(self._jobs, context.mech, work, self._asked, PATIENCE)
+        return process_job(self._jobs, context.mech, work, self._asked, PATIENCE)
 
     def stop(self) -> None:
         """Stop the computation; a search keeps the best result so far."""
@@ -335,7 +334,7 @@ class IdentificationPanel(QWidget):
 
     # ------------------------------------------------------------------------------------------------ results
 
-    def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
+    def _show_sheets(self, sheets: Sequence[SignalSheet]) -> None:
         """Show curves, drawn in separate time slices; the chart is created with the first curves."""
         self._sheets = tuple(sheets)
         if self.chart is not None or sheets:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
-from app.panels.identification.signal_sheet import Sheet
+from app.panels.identification.shown_results import SignalSheet
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.label import Label
 
@@ -44,7 +44,7 @@ class SignalChart(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sheets: tuple[Sheet, ...] = ()
+        self.sheets: tuple[SignalSheet, ...] = ()
         self.choice, self.words = Combo(), Label()
         self.choice.setAccessibleName("Signal")
         self.choice.currentIndexChanged.connect(lambda _: self._paint())
@@ -66,7 +66,7 @@ class SignalChart(QWidget):
         column.addWidget(self.lower, 2)
         self.show_sheets(())
 
-    def show_sheets(self, sheets: Sequence[Sheet]) -> None:
+    def show_sheets(self, sheets: Sequence[SignalSheet]) -> None:
         """Show these signals; the chosen signal is kept."""
         title = self.choice.currentText()
         self.sheets = tuple(sheets)
@@ -79,7 +79,7 @@ class SignalChart(QWidget):
         self._paint()
 
     @property
-    def sheet(self) -> Sheet | None:
+    def sheet(self) -> SignalSheet | None:
         """Return the signal that is drawn."""
         at = self.choice.currentIndex()
         return self.sheets[at] if 0 <= at < len(self.sheets) else None

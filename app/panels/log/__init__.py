@@ -1,6 +1,6 @@
 """The Log panel."""
 
-from app.panels.panel import BOTTOM, Panel
+from app.panels import BOTTOM, Panel
 from core.later import function
 
 PANEL = Panel(

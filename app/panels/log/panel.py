@@ -26,10 +26,9 @@ from app.document.revision import Ref
 from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
-from app.widgets.label import Label
-from app.widgets.note import severity_color
+from app.widgets.label import Label, severity_color
+from app.widgets.panel_parts import tool_button
 from app.widgets.plain_keys import FieldKeys, PlainKeys
-from app.widgets.tool_button import tool_button
 from core.model import WORDS, Model
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidg
 
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.note import severity_color
+from app.widgets.label import severity_color
+from app.widgets.number_table import ShownUnits
 from app.widgets.quantities.quantity_text import PLAIN, Measure, Units, quantity, read
-from app.widgets.vary_table import ShownUnits
 from core.errors import KinetostatError, ModelError
 from core.model import TrimRow
 from core.model.fields import Value

@@ -1,6 +1,6 @@
 """The Output panel, which shows results."""
 
-from app.panels.panel import BOTTOM, Panel
+from app.panels import BOTTOM, Panel
 from core.later import function
 
 PANEL = Panel(

@@ -23,18 +23,14 @@ from app.background.slices import slices
 from app.document import provenance
 from app.document.session import Session
 from app.panels.output import frame_table_part, map_part, parts  # noqa: F401  (they register widgets of results)
-from app.panels.output.append_to_file import append_formulas
-from app.panels.output.cards import Part, Place, card_of, part_of
-from app.panels.output.formulas_part import COPIES
+from app.panels.output.formulas_part import COPIES, append_formulas
+from app.panels.output.parts import CardPart, CardPlace, card_of, part_of
 from app.panels.output.tables import TableView
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers
-from app.widgets.accessible import name_panel
-from app.widgets.elided import ElidedLabel
-from app.widgets.label import Label
-from app.widgets.note import Note
+from app.widgets.label import ElidedLabel, Label, Note, name_panel
 from core.functions import FUNCTIONS, Context
 from core.functions.diagrams import Diagram
 from core.functions.results import Formulas, Result
@@ -66,7 +62,7 @@ class ResultCard(QFrame):
         self._renewing = False
         self._since = 0.0
         """Time at which the card was first seen to be behind the machine that it follows, s; 0.0 if it is not."""
-        self._place = Place(session, settings, lambda: self.result, self._renew)
+        self._place = CardPlace(session, settings, lambda: self.result, self._renew)
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []
         self._waiting: list[Result] = []
@@ -159,7 +155,7 @@ class ResultCard(QFrame):
             same += 1
         self._write_head()
         for part, widget in zip(after, self._parts[:same], strict=False):
-            cast(Part, widget).show_part(part)
+            cast(CardPart, widget).show_part(part)
         if same < len(self._parts):
             self._begun = None
         self._drop_parts_after(same)

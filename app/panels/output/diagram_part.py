@@ -12,7 +12,7 @@ from PySide6.QtGui import QPalette, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
-from app.panels.output.cards import Place
+from app.panels.output.parts import CardPlace
 from app.plotting.axes import WIDTH
 from app.widgets.label import Label
 from core.functions.diagrams import Diagram, Series
@@ -35,7 +35,7 @@ class _Area(pg.PlotWidget):
 class DiagramPart(QWidget):
     """Title, plot, and names of the curves in their colours."""
 
-    def __init__(self, part: Diagram, place: Place) -> None:
+    def __init__(self, part: Diagram, place: CardPlace) -> None:
         super().__init__()
         self.part = part
         self._title, self.nearest = Label(part.title), Label()

@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import Ref
-from app.panels.output.cards import Place, card_of
+from app.panels.output.parts import CardPlace, card_of
 from app.panels.output.tables import TableView
 from app.preferences.icons import icon
 from app.viewport.frame_sets import FrameSet
@@ -28,7 +28,7 @@ LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point 
 class FrameTablePart(QWidget):
     """Table, note, a switch that shows the frames, and a Save button."""
 
-    def __init__(self, table: FrameTable, place: Place) -> None:
+    def __init__(self, table: FrameTable, place: CardPlace) -> None:
         super().__init__()
         self._session, self.table, self._result = place.session, table, place.whole
         self.view = TableView(table, place.settings)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
-from app.panels.output.cards import Place, card_of
+from app.background.signals import Lifetime
+from app.panels.output.parts import CardPlace, card_of
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.viewport.map_layer import ShownMap, forms_of
@@ -28,7 +28,7 @@ class MapPart(QWidget):
     _latest: SpaceMap | None = None
     """Map of the card created most recently before this one."""
 
-    def __init__(self, part: SpaceMap, place: Place) -> None:
+    def __init__(self, part: SpaceMap, place: CardPlace) -> None:
         super().__init__()
         self._session, self._settings, self._renew = place.session, place.settings, place.renew
         self.part = part

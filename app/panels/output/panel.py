@@ -10,15 +10,15 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import State
 from app.document.session import Session
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card
-from app.widgets.empty_panel import EmptyPanel
-from app.widgets.laid_out import lay_out
+from app.widgets.form_layout import lay_out
+from app.widgets.panel_parts import EmptyPanel
 from core.functions.results import Result
 
 if TYPE_CHECKING:

@@ -1,9 +1,12 @@
-"""Parts of result cards: text, message, matrix, table, poses, picture. (Formulas and frame tables have separate
-files.)"""
+"""Parts of result cards: the registry of widgets that show each kind of result, and those for text, message, matrix,
+table, poses, picture. (Formulas, frame tables, diagrams and maps have separate files.)"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
@@ -12,12 +15,66 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScro
 from app.document.provenance import gone
 from app.document.revision import Ref
 from app.formulas.matrix import MatrixView
-from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
-from app.widgets.label import Label
-from app.widgets.note import Note
-from app.widgets.pointing_rows import PointingRows
+from app.widgets.label import Label, Note
+from app.widgets.panel_parts import PointingRows
 from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaves
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+
+
+Maker = TypeVar("Maker", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class CardPlace:
+    """Context of a part on a card: session, settings and the whole result currently shown; renew(options) computes the
+    result again with some options changed."""
+
+    session: Session
+    settings: Settings
+    whole: Callable[[], Result]
+    renew: Callable[[Mapping[str, Any]], object] = lambda _options: None
+
+
+class CardPart(Protocol):
+    """Protocol of widgets that show a part of a result on a card.
+
+    One that takes long to make has a method `go_on() -> bool`, too, which makes a little more of it, until it is True.
+    """
+
+    def show_part(self, part: Any) -> None:
+        """Show another result of the same kind."""
+
+    def close(self) -> object:
+        """Disconnect from all signals; does nothing by default."""
+
+
+_MAKERS: dict[type[Result], Callable[[Any, CardPlace], Any]] = {}
+
+
+def card_of(kind: type[Any]) -> Callable[[Maker], Maker]:
+    """Register the function that creates the widget (a `CardPart`) for a kind of result."""
+
+    def registered(make: Maker) -> Maker:
+        _MAKERS[kind] = make
+        return make
+
+    return registered
+
+
+def part_of(result: Result, place: CardPlace) -> QWidget:
+    """Return the widget for a result: for its own kind, or the nearest kind it derives from (text for any other).
+
+    Raises TypeError for what is no result.
+    """
+    make = next((_MAKERS[kind] for kind in type(result).__mro__ if kind in _MAKERS), None)
+    if make is None:
+        raise TypeError(f"A card shows results, not {type(result).__name__}.")
+    return make(result, place)
+
 
 PREVIEW_WIDTH = 360
 """Width of a picture's preview, pixels."""
@@ -34,7 +91,7 @@ def _muted_label(text: str) -> QLabel:
 class TextPart(Label):
     """A result as text."""
 
-    def __init__(self, part: Result, place: Place) -> None:
+    def __init__(self, part: Result, place: CardPlace) -> None:
         super().__init__()
         self._settings = place.settings
         self.show_part(part)
@@ -50,7 +107,7 @@ class TextPart(Label):
 class MessagePart(Note):
     """A sentence in the colour of its severity, or a summary of a run."""
 
-    def __init__(self, part: Message | Motion, place: Place) -> None:
+    def __init__(self, part: Message | Motion, place: CardPlace) -> None:
         super().__init__()
         self.show_part(part)
 
@@ -84,7 +141,7 @@ class _CaptionedPart(QWidget):
 class MatrixPart(_CaptionedPart):
     """A matrix; it scrolls horizontally when it is wide."""
 
-    def __init__(self, part: Matrix, place: Place) -> None:
+    def __init__(self, part: Matrix, place: CardPlace) -> None:
         self._area = QScrollArea()
         super().__init__(self._area, place.whole().title)
         self.view = MatrixView(part)
@@ -106,7 +163,7 @@ class MatrixPart(_CaptionedPart):
 class TablePart(_CaptionedPart):
     """A table with rows linked to elements in the scene."""
 
-    def __init__(self, table: Table, place: Place) -> None:
+    def __init__(self, table: Table, place: CardPlace) -> None:
         self.view = TableView(table, place.settings)
         super().__init__(self.view, place.whole().title)
         self._table = table
@@ -133,7 +190,7 @@ STRANGE = "This pose belongs to another machine. Run the function again."
 class PosesPart(QWidget):
     """List of the poses of a result; one can be applied to the machine, all can be shown in the scene again."""
 
-    def __init__(self, poses: PoseSequence, place: Place) -> None:
+    def __init__(self, poses: PoseSequence, place: CardPlace) -> None:
         super().__init__()
         self._session, self._result = place.session, place.whole
         row = QHBoxLayout(self)
@@ -194,7 +251,7 @@ class PosesPart(QWidget):
 class PicturePart(QWidget):
     """Preview of a picture that was written, with the path of its file."""
 
-    def __init__(self, picture: Picture, place: Place) -> None:
+    def __init__(self, picture: Picture, place: CardPlace) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

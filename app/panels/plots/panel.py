@@ -15,23 +15,19 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import State, Step
 from app.document.session import Session
-from app.panels.plots.empty import EmptyPlots
-from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
-from app.panels.plots.menu import PlotActions, plot_menu
-from app.panels.plots.toolbar import PlotsBar
-from app.plotting.area import PlotArea
+from app.panels.plots.plot_area import EmptyPlots, PlotArea
+from app.panels.plots.plot_controls import PlotActions, PlotsBar, ask_export, fill_exports, plot_menu, write_plots
 from app.plotting.channels import plain_number_notes
 from app.plotting.column_work import BackgroundColumns
-from app.plotting.curves import Curve, columns, curves
+from app.plotting.curves import TIME, Curve, Plot, Sheet, axis_count, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.loading import loading
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
-from app.plotting.sheets import TIME, Plot, Sheet
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from core.errors import KinetostatError
@@ -256,7 +252,7 @@ class PlotsPanel(QWidget):
             self.empty.show_run(current)
         found = self._available_curves()
         self.area.refresh()
-        self._align([columns(curve.unit for curve in each) for each in found])
+        self._align([axis_count(curve.unit for curve in each) for each in found])
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
     def _draw_waiting(self, seconds: float) -> None:
@@ -328,7 +324,7 @@ class PlotsPanel(QWidget):
     def _align(self, counts: Sequence[int] = ()) -> None:
         """Align the plotting areas of plots above one another, for the given numbers of axes (default: the current
         ones)."""
-        counts = counts or [columns(chart.axes.units) for chart in self.charts]
+        counts = counts or [axis_count(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
         for chart, count in zip(self.charts, counts, strict=True):
             chart.axes.reserve(max(counts) - count if above else 0)

@@ -1,6 +1,6 @@
 """The Properties panel for the selected element."""
 
-from app.panels.panel import RIGHT, Panel
+from app.panels import RIGHT, Panel
 from core.later import function
 
 PANEL = Panel(

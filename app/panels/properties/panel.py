@@ -1,47 +1,42 @@
-"""The property editor: every field of the selected element, generated from its declared fields."""
+"""The property editor: every field of the selected element, generated from its declared fields. The first forms are
+prepared in idle time after the start, so that the first edit is as quick as later ones."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from app.document.chain_members import assembly_of, elements_of_chain, row_and_field_of
-from app.document.joint_defaults import defaults_of
+from app.background.slices import slices
+from app.document.analyses import Diagnosis
+from app.document.implied import assembly_of, elements_of_chain, joint_defaults, row_and_field_of
 from app.document.link_lengths import LinkLength, resized
-from app.document.revision import Ref, State, exists
+from app.document.revision import Ref, State, is_present
 from app.document.session import Session
-from app.document.validation import Diagnosis
 from app.plain_text import as_tip
-from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
-from app.preferences.settings import Settings
-from app.widgets.fields.element_form import ElementForm, replaced
+from app.preferences.settings import Settings, finding_in_preferred_angles
+from app.widgets.fields.element_form import ElementForm
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
-from app.widgets.fields.rows_editor import RowsEditor
-from app.widgets.fields.titles import title_of, type_title
-from app.widgets.label import Label
-from app.widgets.laid_out import lay_out
-from app.widgets.note import Note
+from app.widgets.fields.fields_form import replaced
+from app.widgets.fields.part_editors import RowsEditor
+from app.widgets.fields.shown_fields import field_title, type_title
+from app.widgets.form_layout import lay_out
+from app.widgets.label import Label, Note
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, with_unit
 from core.errors import KinetostatError
 from core.files import refreshed
 from core.mechanics.multibody.number_reader import Numbers
-from core.model import WORDS, Body, DHChain, Finding, Joint, Model
+from core.model import WORDS, WORLD, Body, DHChain, Finding, Joint, Model, new_elements
 from core.model.edits import edits
 from core.model.edits.rewiring import together
 from core.model.fields import Element
@@ -208,7 +203,7 @@ class PropertyEditor(QWidget):
         for editor in form.findChildren(FieldEditor):
             if not editor.isHidden() and (problem := editor.refused_text()):
                 editor.setFocus(Qt.FocusReason.OtherFocusReason)
-                return f"{title_of(editor.field, editor.owner)}: {problem}"
+                return f"{field_title(editor.field, editor.owner)}: {problem}"
         return ""
 
     _drawing = "model"
@@ -282,7 +277,7 @@ class PropertyEditor(QWidget):
             values=model.values(),
             findings=self._findings_by_path(ref),
             notes={"density": mass_text(model, element, self.settings)} if isinstance(element, Body) else {},
-            defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
+            defaults=joint_defaults(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
             promote=self._make_parameter if promotable else None,
             suggest=self._free_parameter_name if promotable else None,
@@ -330,7 +325,7 @@ class PropertyEditor(QWidget):
         """Commit a field of the element shown; return '' or the reason for the refusal."""
         assert self._form_of is not None
         ref = self._form_of[1]
-        if ref is not None and not exists(self.session.model, ref):
+        if ref is not None and not is_present(self.session.model, ref):
             return ""  # another document was opened while something refused stood in the field
         element = element_at(self.session.model, ref)
         if ref is None:
@@ -431,3 +426,29 @@ class PropertyEditor(QWidget):
 def make(bench: Workbench) -> PropertyEditor:
     """Create the Properties panel of a window."""
     return PropertyEditor(bench.session, bench.settings)
+
+
+FIRST_EDIT = ("core.constraints.rest_position", "core.constraints.closed_positions")
+"""Modules that are imported with the first edit."""
+
+
+def prepare_forms(editor: PropertyEditor) -> None:
+    """Create the forms of joints and of bodies with a shape, and import the modules for edits, in time slices."""
+    model, body = new_elements.attached_body(Model(name="sample"), WORLD)
+    joint, link = model.joints[0], model.body(body)
+    steps: list[Callable[[], object]] = [partial(import_module, name) for name in FIRST_EDIT]
+    for element in (joint, replace(link, shapes=()), link):
+        steps += [partial(editor.form_of, type(element)), partial(_fill, editor, model, element)]
+
+    def work(_seconds: float) -> bool:
+        steps.pop(0)()
+        return not steps
+
+    slices().add(editor, work)
+
+
+def _fill(editor: PropertyEditor, model: Model, element: Element) -> None:
+    """Show a sample in its form, unless the form already shows an element to the user."""
+    form, _ = editor.form_of(type(element))
+    if form.element is None or form.model is model:
+        form.show_element(element, Context(model, editor.settings, model.values()))

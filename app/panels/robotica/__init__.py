@@ -1,6 +1,6 @@
 """The panel with Robotica's command line."""
 
-from app.panels.panel import BOTTOM, Panel
+from app.panels import BOTTOM, Panel
 from core.later import function
 
 PANEL = Panel(

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Job, Jobs
-from app.document.file_filters import open_filter
+from app.document.opening import open_filter
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels.console.panel import Popup
@@ -30,7 +30,7 @@ from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
-from app.widgets.tool_button import tool_button
+from app.widgets.panel_parts import tool_button
 from core.files.mathematica.syntax import FUNCTIONS
 from core.functions.results import Message
 from core.robotica.command import quoted

@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.widgets.label import Label
-from app.widgets.options.form_area import FormArea, row_label
-from app.widgets.options.panel_form import PanelForm
-from app.widgets.tool_button import tool_button
+from app.widgets.options.panel_form import FormArea, PanelForm, row_label
+from app.widgets.panel_parts import tool_button
 from core.errors import KinetostatError
 from core.files.mathematica.syntax import Call, Name, parse_all
 from core.functions import Function

@@ -1,6 +1,6 @@
 """The Simulation panel: settings and runs."""
 
-from app.panels.panel import LEFT, Panel
+from app.panels import LEFT, Panel
 from core.later import function
 
 PANEL = Panel(

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.session import Session
 from app.panels.simulation.run_list import RunsList
@@ -29,10 +29,8 @@ from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.runs.job import Simulation
 from app.runs.run_settings import STARTS, closing_problem
-from app.widgets.elided import ElidedCombo
-from app.widgets.label import Label
-from app.widgets.note import Note
-from app.widgets.progress import ProgressBar
+from app.widgets.label import ElidedCombo, Label, Note
+from app.widgets.panel_parts import ProgressBar
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from core.simulation import METHODS

@@ -24,23 +24,32 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
-from app.document.kept.deletions import delete_runs
+from app.background.signals import Lifetime
 from app.document.kept.recovery_copies import counted
+from app.document.revision import Step
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.runs.job import lasting, statistics
-from app.widgets.empty_panel import EmptyPanel
 from app.widgets.label import MarkupLabel
+from app.widgets.panel_parts import EmptyPanel, tool_button
 from app.widgets.plain_keys import PlainKeys
-from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.functions.results import Result
 from core.functions.subjects.run_comparison import compared
 from core.simulation import Run
+
+
+def delete_runs(session: Session, *records: Record) -> None:
+    """Remove runs from the list, as an undo step."""
+    before = session.runs.listing()
+    if records:
+        label = f"Delete {records[0].name}" if len(records) == 1 else f"Delete {counted(len(records), 'run')}"
+        step = Step(lambda: session.runs.remove(*records), lambda: session.runs.put_back(before))
+        session.perform(label, step)
+
 
 RECORD = Qt.ItemDataRole.UserRole
 SAVE_FILTER = "Whole run, HDF5 (*.h5);;Table, CSV (*.csv);;SIMNON (*.sim)"

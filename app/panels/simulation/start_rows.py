@@ -10,14 +10,13 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.runs.job import Simulation
 from app.runs.run_settings import start_of
-from app.widgets.label import Label
-from app.widgets.note import severity_color
+from app.widgets.label import Label, severity_color
 from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError

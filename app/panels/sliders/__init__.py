@@ -1,6 +1,6 @@
 """The Sliders panel: joints and parameters."""
 
-from app.panels.panel import RIGHT, Panel
+from app.panels import RIGHT, Panel
 from core.later import function
 
 PANEL = Panel(

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.hand_freedom import free_speed_mask
 from app.document.revision import Ref, State
@@ -30,7 +30,7 @@ from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.empty_panel import EmptyPanel
+from app.widgets.panel_parts import EmptyPanel
 from core.errors import KinetostatError, listed
 from core.joints import quaternions
 from core.model import Model, Parameter

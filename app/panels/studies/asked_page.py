@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.panels.studies.asked_tables import FORMULAS, RecordTable, VariedTable
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.note import Note
+from app.widgets.label import Note
 from app.widgets.refused_texts import RefusedTexts
 from core.errors import ModelError
 from core.mechanism import Mechanism

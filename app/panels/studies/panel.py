@@ -15,17 +15,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Jobs
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.document.revision import State
 from app.document.session import Session
 from app.panels.studies.asked_page import StudySettingsPage
-from app.panels.studies.picture_view import PictureView
-from app.panels.studies.row_table import RowTable
 from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
+from app.panels.studies.study_views import PictureView, RowTable
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.panel_parts import lay_side_by_side, panel_note, push_button, with_buttons
-from app.widgets.progress import ProgressBar
+from app.widgets.panel_parts import ProgressBar, lay_side_by_side, panel_note, push_button, with_buttons
 from app.widgets.refused_texts import RefusedTexts
 from core.errors import KinetostatError
 from core.model.fields import fields_of

@@ -1,6 +1,6 @@
 """The panel with the model tree."""
 
-from app.panels.panel import LEFT, Panel
+from app.panels import LEFT, Panel
 from core.later import function
 
 PANEL = Panel(

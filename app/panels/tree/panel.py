@@ -27,20 +27,18 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import element_edits
-from app.document.chain_members import assembly_of
+from app.document.analyses import Diagnosis
+from app.document.implied import assembly_of
 from app.document.revision import Ref, State
 from app.document.session import Session
-from app.document.validation import Diagnosis
-from app.panels.tree.machine_nodes import Node
-from app.panels.tree.menus import fill_add_menu, offer_ground, row_menu
-from app.panels.tree.sections import nodes
-from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView
+from app.panels.tree.tree_nodes import Node, nodes
+from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView, fill_add_menu, offer_ground, row_menu
 from app.plain_text import as_tip
-from app.preferences.display_units import in_preferred_angles
 from app.preferences.icons import icon
+from app.preferences.settings import in_preferred_angles
 from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import swatch
-from app.widgets.note import MARKS, Note, severity_color
+from app.widgets.label import SEVERITY_MARKS, Note, severity_color
 from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import SIUnits, Units
 from core.errors import KinetostatError, visible
@@ -199,7 +197,7 @@ class ModelTree(QWidget):
         if not node.channels:
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
         if finding is not None:
-            item.setText(1, visible(f"{MARKS[finding.severity]} {node.detail}".strip()))
+            item.setText(1, visible(f"{SEVERITY_MARKS[finding.severity]} {node.detail}".strip()))
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
             words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
         if node.ref is not None and node.ref.collection == "bodies" and node.ref.name in self.session.locked:

@@ -1,33 +1,95 @@
-"""The option bar of Draw above the viewport: plane, sub-tools, grid, snapping, and degrees of freedom."""
+"""The option bar of Draw above the viewport: plane (also by a flat face), sub-tools, grid, snapping, and degrees of
+freedom."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
-from app.background.lifetime import Lifetime
+from app.background.signals import Lifetime
 from app.plain_text import as_tip, headed_tip
 from app.preferences.icons import icon
-from app.tools.draw.face_plane import OnFace
+from app.tools.candidates import Face, face_under
 from app.tools.draw.freedoms import Freedoms
+from app.tools.draw.hand import Hand
+from app.tools.draw.snapping import Snap, grid_step
 from app.tools.draw.sub_tools import SUB_TOOLS, SubTool
 from app.tools.draw.tool import click_with_numbers, hand_of
 from app.tools.draw.typed_numbers import LENGTH, typed_numbers
-from app.widgets.elided import ElidedLabel
+from app.viewport.annotations import Line, line
+from app.widgets.label import ElidedLabel
 from app.widgets.quantities.quantity_text import quantity, read
-from core.design.linkage import PLANES, plane_through
+from core.design.linkage import PLANES, plane_at, plane_through
 from core.design.linkage.linkage_types import FourBar
 from core.errors import KinetostatError
 from core.model import WORLD
+from viz.camera import metres_per_pixel
+from viz.placement import inverse
 
 if TYPE_CHECKING:
-    from app.viewport.gestures import Tool
+    from app.viewport.gestures import Pointer, Tool
     from app.viewport.stage import Stage
+
+
+NO_FACE = "There is no flat face here: click the side of a box, the end of a cylinder, a flat part of a mesh."
+AXIS_PIXELS = 46.0
+"""Length of the axes in a face, pixels (at 100 %)."""
+
+
+class OnFace(SubTool):
+    """Sub-tool of the menu of planes: a click makes the face the working plane, and drawing links continues on it."""
+
+    key, title = "", "Working plane on a face"
+    short = "Face"
+    icon = "shape"
+    in_plane = False
+    help = "Point at a flat face of a shape: the plane that you would draw in is shown; a click takes it."
+    words = ("click a flat face of a shape · drag: look from elsewhere · Esc: as before",)
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """Make the face under the pointer the working plane."""
+        take_face(hand, face_under(hand.view, pointer))
+
+    def point(self, hand: Hand, pointer: Pointer | None) -> None:
+        """Preview the plane that a click would take."""
+        view = hand.view
+        face = face_under(view, pointer) if pointer is not None else None
+        view.annotations.clear()
+        if face is None or pointer is None:
+            view.scene.working_plane.hide()
+        else:
+            view.annotations.lines = _face_lines(hand, face)
+            view.annotations.show_value(f"face of {face.body}", pointer.x, pointer.y)
+            local = np.vstack(face.outlines) - face.X_WF[:3, 3]
+            flat, step = (local @ face.X_WF[:3, :3])[:, :2], grid_step(hand.pixel)
+            view.scene.working_plane.show(face.X_WF, flat.min(axis=0), flat.max(axis=0), step, view.scene.palette)
+        view.update()
+
+
+def take_face(hand: Hand, face: Face | None) -> None:
+    """Make a face the working plane."""
+    if face is None:
+        hand.view.session.message.emit("hint", NO_FACE)
+        return
+    X_BF = inverse(hand.drawing.poses[face.body]) @ face.X_WF
+    hand.make_plane_with(lambda model: plane_at(model, face.body, X_BF[:3, 3], X_BF[:3, :3]))
+
+
+def _face_lines(hand: Hand, face: Face) -> tuple[Line, ...]:
+    """Return the outline of the face and its axes."""
+    place, scene = face.X_WF[:3, 3], hand.view.scene
+    reach = AXIS_PIXELS * metres_per_pixel(scene.view, scene.size, place) * scene.pixel_ratio
+    around = [line(a, b) for outline in face.outlines for a, b in pairwise(outline)]
+    axes = [line(place, place + reach * face.X_WF[:3, k]) for k in range(2)]
+    return (*around, *axes)
+
 
 WIDE, NARROW = 760, 560
 """Pixels from which there is room for the names of the sub-tools, and from which for plane, grid and snapping: below
@@ -219,18 +281,18 @@ class DrawBar(QFrame):
         except KinetostatError as error:
             self._hand.field.tell(error)
             return
-        for line in (self.length, self.angle):
-            line.clear()
+        for field in (self.length, self.angle):
+            field.clear()
         self._view.widget.setFocus()
 
     def _show_fields(self) -> None:
         """Show the fields for the next link while a chain is open."""
         room = self.width() - 2 * FIELD - (WIDE if self.width() >= WIDE else ICONS)
         drawn = bool(self._hand.chain) and self._hand.sub is SUB_TOOLS["l"] and room >= 0
-        for line in (self.length, self.angle):
+        for field in (self.length, self.angle):
             if not drawn:
-                line.clear()
-            line.setVisible(drawn)
+                field.clear()
+            field.setVisible(drawn)
 
     def _options_switched(self) -> None:
         self._hand.grid, self._hand.snapping = self.grid.isChecked(), self.snapping.isChecked()

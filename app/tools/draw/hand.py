@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from PySide6.QtCore import QTimer
 
-from app.background.lifetime import Lifetime
-from app.background.signals import Signal
-from app.background.worker import Worker
+from app.background.jobs import Worker
+from app.background.signals import Lifetime, Signal
 from app.document.revision import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, compile_in_advance, examined
-from app.tools.draw.number_field import NumberField
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
-from app.tools.draw.typed_numbers import NOTHING, Typed
-from app.viewport.pointer import Pointer
+from app.tools.draw.typed_numbers import NOTHING, NumberField, Typed
+from app.viewport.gestures import Pointer
 from core.design.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
 from core.design.linkage.closing import coordinates_at
 from core.design.linkage.drawing import End, elements_drawn_on

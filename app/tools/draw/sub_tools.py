@@ -21,7 +21,7 @@ from core.design.linkage.linkage_types import FourBar
 from core.model import WORLD, Model
 
 if TYPE_CHECKING:
-    from app.viewport.pointer import Pointer
+    from app.viewport.gestures import Pointer
 
 Edit = Callable[[Model], Model]
 Segment = tuple[Point, Point]

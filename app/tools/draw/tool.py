@@ -19,9 +19,8 @@ from app.tools.draw.hand import Hand
 from app.tools.draw.snapping import Snap, grid_step, snapped
 from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
 from app.tools.draw.typed_numbers import NOTHING, typed_numbers, worth
-from app.viewport.gestures import Gesture
+from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import clicked
-from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core.design import linkage
 from core.design.linkage import Drawing, Point

@@ -13,8 +13,7 @@ from app.plain_text import as_tip
 from app.preferences.element_icons import option_icon
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.passing_wheel import PassingWheel
-from app.widgets.plain_keys import FieldKeys, PlainKeys
+from app.widgets.plain_keys import FieldKeys, PassingWheel, PlainKeys
 from core.model import (
     CONSTRAINT_KINDS,
     FORCE_KINDS,

@@ -22,10 +22,10 @@ from app.document.session import Session
 from app.plain_text import as_title
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
-from app.widgets.fields.element_form import ElementForm, replaced
+from app.widgets.fields.element_form import ElementForm
 from app.widgets.fields.field_editor import Context, Together
-from app.widgets.label import Label
-from app.widgets.note import Note
+from app.widgets.fields.fields_form import replaced
+from app.widgets.label import Label, Note
 from app.widgets.quantities.quantity_text import Units
 from core.errors import KinetostatError
 from core.model import WORDS, Model

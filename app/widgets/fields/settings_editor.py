@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app.plain_text import as_tip
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.number_editors import Scrubber
+from app.widgets.form_layout import Section
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, measure_of, quantity, value_in
-from app.widgets.section import Section
 from core.model import Constraint, Force, Setting, SubAssembly
 from core.model.fields import Element, Field, Value
 

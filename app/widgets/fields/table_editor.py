@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QBrush, QFont, QFontMetrics
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QBrush, QFocusEvent, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
     QHeaderView,
+    QLineEdit,
     QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -17,19 +22,104 @@ from PySide6.QtWidgets import (
 
 from app.plain_text import as_tip
 from app.preferences.icons import icon
-from app.widgets.elided import fitting
-from app.widgets.fields.element_form import replaced
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.fields.grid import CellDelegate, Grid
-from app.widgets.fields.titles import columns_of, coordinate_titles, title_of
-from app.widgets.note import MARKS, severity_color
+from app.widgets.fields.fields_form import replaced
+from app.widgets.fields.shown_fields import columns_of, coordinate_titles, field_title
+from app.widgets.form_layout import Section
+from app.widgets.label import SEVERITY_MARKS, fitting_number_text, severity_color
+from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, measure_of, number, quantity, read, value_in
-from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import DHRow
 from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
 from core.model.units import DERIVED, SI
+
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
+
+
+class GridCells(Protocol):
+    """Protocol of the table editor as its cells use it."""
+
+    def options_at(self, column: int) -> tuple[str, ...]:
+        """Return the choices of a column; () if it holds numbers."""
+
+    def text_to_edit(self, row: int, column: int) -> str:
+        """Return the text with which a cell's editor begins."""
+
+    def take(self, row: int, column: int, text: str) -> None:
+        """Commit the text typed in a cell."""
+
+    def clear_cell(self, row: int, column: int) -> None:
+        """Reset a cell to its default."""
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Delegate that edits cells as text, choices with a combo box, and passes the result to the table editor."""
+
+    def __init__(self, editor: GridCells, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        options = self.editor.options_at(index.column())
+        if options:
+            combo = QComboBox(parent)
+            combo.addItems(options)
+            combo.activated.connect(lambda _i: (self.commitData.emit(combo), self.closeEditor.emit(combo)))
+            return combo
+        line = QLineEdit(parent)
+        line.setFrame(False)
+        return line
+
+    def setEditorData(self, widget: QWidget, index: Index) -> None:
+        text = self.editor.text_to_edit(index.row(), index.column())
+        if isinstance(widget, QComboBox):
+            widget.setCurrentText(text)
+        elif isinstance(widget, QLineEdit):
+            widget.setText(text)
+            widget.selectAll()
+
+    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        text = widget.currentText() if isinstance(widget, QComboBox) else ""
+        if isinstance(widget, QLineEdit):
+            text = widget.text()
+            if not widget.isModified():
+                return
+        self.editor.take(index.row(), index.column(), text)
+
+
+class Grid(QTableWidget):
+    """Table of cells in which Delete empties a cell."""
+
+    def __init__(self, editor: GridCells, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor
+        PlainKeys(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.currentRow() >= 0:
+            self.editor.clear_cell(self.currentRow(), self.currentColumn())
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Enter at the first cell with Tab, at the last one with Shift+Tab."""
+        super().focusInEvent(event)
+        if self.rowCount() and event.reason() == Qt.FocusReason.TabFocusReason:
+            self.setCurrentCell(0, 0)
+        elif self.rowCount() and event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self.setCurrentCell(self.rowCount() - 1, self.columnCount() - 1)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move from cell to cell with Tab, and on from the last."""
+        last = (self.rowCount() - 1, self.columnCount() - 1)
+        leaves = (self.currentRow(), self.currentColumn()) == (last if forward else (0, 0))
+        self.setTabKeyNavigation(not leaves and self.rowCount() > 0)
+        gone = super().focusNextPrevChild(forward)
+        self.setTabKeyNavigation(True)
+        return gone
+
 
 VISIBLE_ROWS = 9
 CELL_MARGIN = 4
@@ -50,7 +140,7 @@ class TableEditor(FieldEditor):
         self.refused: dict[tuple[int, str], tuple[str, str]] = {}
         self._shown: tuple[Element, Context] | None = None
         self.columns: tuple[str, ...] = columns_of(self.type)
-        self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
+        self.section = Section(field_title(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(as_tip(field.help))
         self.column.insertWidget(0, self.section)
 
@@ -95,7 +185,7 @@ class TableEditor(FieldEditor):
         self._shown = (owner, context)
         self.columns = columns_of(self.type, owner)
         count = "" if self.fixed_rows or not value else f" ({len(value)})"
-        self.section.set_title(title_of(self.field, self.owner) + count)
+        self.section.set_title(field_title(self.field, self.owner) + count)
         self.section.summarize("" if value else "none")
         if self.section.content is None:
             return
@@ -162,11 +252,11 @@ class TableEditor(FieldEditor):
         severities = {
             f.severity for path in findings if path == own or path.startswith(own + ".") for f in findings[path]
         }
-        return next((sign for severity, sign in MARKS.items() if severity in severities), "")
+        return next((sign for severity, sign in SEVERITY_MARKS.items() if severity in severities), "")
 
     def _column_title(self, field: Field, rows: int) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
-            field.name, title_of(field, self.type)
+            field.name, field_title(field, self.type)
         )
         if isinstance(field.kind, ChoiceKind):
             return ""  # the drawing says it
@@ -191,7 +281,7 @@ class TableEditor(FieldEditor):
         font.setBold(self._is_variable(row, name))
         item.setFont(font)
         room = self.table.columnWidth(column) - 2 * CELL_MARGIN
-        text = fitting(lambda digits: self._text(value, row, column, digits), 5, room, QFontMetrics(font))
+        text = fitting_number_text(lambda digits: self._text(value, row, column, digits), 5, room, QFontMetrics(font))
         text = refused[0] if refused else f"{text}{self._formula_unit(value, row, column)}"
         if item.text() != text:
             item.setText(text)

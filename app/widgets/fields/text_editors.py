@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
-from app.document.file_filters import every_pattern
+from app.document.opening import every_pattern
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor

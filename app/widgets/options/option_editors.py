@@ -11,13 +11,11 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMenu, QSpinBox
 
 from app.plain_text import as_entry, as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.options.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
-from app.widgets.options.option_editor import OptionEditor
-from app.widgets.options.range_options import RangesEditor
+from app.widgets.options.number_options import NumbersEditor, OptionEditor, RangesEditor, SymbolsEditor, ValuesEditor
 from app.widgets.options.signal_options import SignalsEditor
+from app.widgets.panel_parts import tool_button
 from app.widgets.plain_keys import FieldEnds
 from app.widgets.quantities.quantity_text import Units
-from app.widgets.tool_button import tool_button
 from core.functions.context import Context
 from core.functions.options import (
     Choice,

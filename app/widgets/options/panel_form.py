@@ -1,16 +1,78 @@
-"""Base class for forms of the Functions panel: a title with help, rows of fields, a note, Run and Stop."""
+"""Base class for forms of the Functions panel: bold title with help, scrolling rows of fields, a note, Run and Stop."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.note import Note
-from app.widgets.options.form_area import FormArea, head
-from app.widgets.tool_button import tool_button
+from app.widgets.label import Label, Note
+from app.widgets.panel_parts import tool_button
 from core.functions import Function
+
+FORM_MARGIN = 12
+"""Space left free below the last row, pixels."""
+
+
+class FormArea(QScrollArea):
+    """Help text above rows of fields, scrolling if there is little room; the text is the short or the long help."""
+
+    help_toggled = Signal()
+
+    def __init__(self, short: str, long: str) -> None:
+        super().__init__()
+        self._short, self._long = short, long
+        self._inside = QWidget()
+        self.help = Label(short)
+        self.help.setWordWrap(True)
+        self.help.setTextFormat(Qt.TextFormat.PlainText)
+        self.help.setProperty("muted", True)
+        self.help.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.rows = QFormLayout()
+        self.rows.setContentsMargins(0, 4, 0, 0)
+        self.rows.setVerticalSpacing(5)
+        self.rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        column = QVBoxLayout(self._inside)
+        column.setContentsMargins(0, 0, 6, 0)
+        column.addWidget(self.help)
+        column.addLayout(self.rows)
+        column.addStretch(1)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(self._inside)
+
+    def toggle_help(self) -> None:
+        """Switch between the short and the long help."""
+        self.help.setText(self._long if self.help.text() == self._short else self._short)
+        self.help_toggled.emit()
+
+    def wanted_height(self, form: QWidget) -> int:
+        """Return the height of the surrounding form at which every row is visible without scrolling, pixels."""
+        around = form.sizeHint().height() - self.sizeHint().height()
+        return around + self._inside.sizeHint().height() + FORM_MARGIN
+
+
+def form_head(title: str, tip: str, area: FormArea) -> QHBoxLayout:
+    """Return a bold title with a button that toggles the help of the area."""
+    label = Label(title)
+    font = label.font()
+    font.setBold(True)
+    label.setFont(font)
+    row = QHBoxLayout()
+    row.addWidget(label, 1)
+    row.addWidget(tool_button("help", tip, area.toggle_help))
+    return row
+
+
+def row_label(title: str, tip: str) -> QLabel:
+    """Return the label of a field."""
+    label = Label(title)
+    label.setToolTip(as_tip(tip))
+    return label
 
 
 class PanelForm(QWidget):
@@ -46,7 +108,7 @@ class PanelForm(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(2, 6, 2, 0)
         column.setSpacing(6)
-        column.addLayout(head(title, tip, area))
+        column.addLayout(form_head(title, tip, area))
         column.addWidget(area, 1)
         for widget in (*below, self.note):
             column.addWidget(widget)

@@ -19,8 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.plain_text import as_tip
-from app.widgets.elided import fitting
-from app.widgets.note import severity_color
+from app.widgets.label import fitting_number_text, severity_color
 from app.widgets.plain_keys import FieldKeys, return_focus_to_scene
 from app.widgets.quantities.quantity_text import (
     PLAIN,
@@ -122,7 +121,7 @@ class QuantityEdit(QLineEdit):
         if self.hasFocus():
             return self._digits(value, 12)
         room = self.width() - 2 * MARGIN
-        return fitting(lambda digits: self._digits(value, digits), self.digits, room, self.fontMetrics())
+        return fitting_number_text(lambda digits: self._digits(value, digits), self.digits, room, self.fontMetrics())
 
     def _digits(self, value: float, digits: int) -> str:
         text = number(value, self.measure, self.settings, digits)

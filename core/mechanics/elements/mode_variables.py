@@ -62,28 +62,28 @@ class ModeVariables:
         self.beyond: set[Node] = set()
         """Event indicators without a mode variable, because there are more than `MOST`."""
         for node in nodes:
-            self.with_modes(node)
+            self.settled_derivative(node)
         for force, law in (laws or {}).items():
-            self.with_modes(law, force)
+            self.settled_derivative(law, force)
 
     @property
     def indicators(self) -> tuple[Node, ...]:
         """Return the event indicators in the order of the mode variables."""
         return tuple(self.numbers)
 
-    def with_modes(self, node: Node, force: str = "") -> Node:
+    def settled_derivative(self, node: Node, force: str = "") -> Node:
         """Return the formula with mode variables; force : name of the force whose law it is."""
         match node:
             case Negative(operand):
-                return Negative(self.with_modes(operand, force))
+                return Negative(self.settled_derivative(operand, force))
             case Binary(operator, left, right):
-                left, right = self.with_modes(left, force), self.with_modes(right, force)
+                left, right = self.settled_derivative(left, force), self.settled_derivative(right, force)
                 held = (
                     self._shifted_indicator(Binary("-", node.left, node.right), force) if operator in ORDERED else None
                 )
                 return Binary(operator, left, right) if held is None else Binary(operator, held, Number(0.0))
             case Call(function, arguments):
-                inner = Call(function, tuple(self.with_modes(argument, force) for argument in arguments))
+                inner = Call(function, tuple(self.settled_derivative(argument, force) for argument in arguments))
                 return self._call_with_modes(node, inner, force)
         return node
 

@@ -226,7 +226,7 @@ class Resolver:
         node = parse(value)
         if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return LocatedFormula(formula_of(self.mode_variables.with_modes(node, force)), where)
+        return LocatedFormula(formula_of(self.mode_variables.settled_derivative(node, force)), where)
 
     def friction(self, element: Joint | Force) -> DryFriction:
         """Return the dry friction of a joint or a clutch; its levels may be formulas."""

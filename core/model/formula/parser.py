@@ -29,11 +29,15 @@ MAX_LENGTH = 4000
 MAX_DEPTH = 60
 MAX_OPERATORS = 400
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
-    r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
-)
+
+def _token(exponent: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"\s*(?:(?P<number>(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:{exponent}[+-]?[0-9]+)?)"
+        r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+        r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
+    )
+
+
 _NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
 """Prefix of NumPy's number representation: "np.float64(0.3)"."""
 _DEGREES = ("Degree", "deg", "°")
@@ -52,9 +56,9 @@ _SIGNS = {sign: _infix(sign) for sign in PRECEDENCE if not sign.isalpha()}
 _SIGNS |= {spelling: _infix(name) for spelling, name in _SPELLINGS.items()}
 _PREFIX = {"-": Prefix("-", PRODUCT), "+": Prefix("+", PRODUCT), "!": Prefix("not", NOT, "refused")}
 _NATIVE = Grammar(
-    _TOKEN, {**_SIGNS, "and": _infix("and"), "or": _infix("or")}, {**_PREFIX, "not": _PREFIX["!"]}, MAX_DEPTH
+    _token("[eE]"), {**_SIGNS, "and": _infix("and"), "or": _infix("or")}, {**_PREFIX, "not": _PREFIX["!"]}, MAX_DEPTH
 )
-_MATHEMATICA = Grammar(_TOKEN, _SIGNS, _PREFIX, MAX_DEPTH, implied=_infix("*"), openings=("(",))
+_MATHEMATICA = Grammar(_token(r"(?:[eE]|\*\^)"), _SIGNS, _PREFIX, MAX_DEPTH, implied=_infix("*"), openings=("(",))
 
 
 @lru_cache(maxsize=4096)
@@ -254,7 +258,7 @@ _CONSTANTS: dict[str, Node] = {"Pi": Name("pi"), "E": Name("e"), "Degree": Numbe
 
 
 def _parsed_number(token: str) -> float:
-    value = float(token)
+    value = float(token.replace("*^", "e"))
     if not math.isfinite(value):
         raise ExpressionError(f"The number {_clipped(token)} is too large.", remedy="Use a finite number.")
     return value

@@ -121,5 +121,5 @@ def _mathematica_number(value: float) -> str:
     text = number_text(value)
     if "e" in text:
         mantissa, exponent = text.split("e")
-        return f"({mantissa}*10^({int(exponent)}))"
+        return f"{mantissa}*^{int(exponent)}"  # exact, where a product with a power of ten is rounded
     return text

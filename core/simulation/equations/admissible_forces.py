@@ -1,7 +1,7 @@
 """Constraint forces within bounds: λ in [low, high] such that γ̇ = A λ + c is zero where λ is inside its bounds, not
 positive at the upper and not negative at the lower bound. These are the optimality conditions for minimising ½ λᵀ A λ +
 cᵀ λ within the bounds, Gauss's principle for rows with friction and stops; γ̇ is unique, λ need not be. For vector
-friction see `core.simulation.equations.ball_forces`.
+friction see `core.simulation.equations.friction_disk_forces`.
 
 `bounded` : block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994), one least index at a
 time (Murty) where the number of infeasible rows stops falling, which ends for A + ε I; from there on without ε.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.contact_rows import HELD, is_held, load_rows, push
+from core.simulation.equations.contact_rows import HELD, add_row_force, is_held, load_rows
 from core.simulation.equations.jacobian import multipliers
 from core.simulation.equations.system import AT_Q, evaluate, load_system, put, put_states_and_time, result
 from core.simulation.machine_code.language import native, scratch
@@ -26,7 +26,7 @@ def evaluate_bearing_loads(place: int, y: Any, a: Any, fresh: Any) -> Any:
     """Compute bearing loads into fresh (n,) at the accelerations a (nv,) that the present contact forces give; returns
     false if they are not finite."""
     s = load_system(place)
-    rows, nq, nv, at = s.mode_rows, s.nq, s.nv, s.nq + 2 * s.nv
+    rows, nq, nv, at = s.contact_rows, s.nq, s.nv, s.nq + 2 * s.nv
     r = load_rows(rows)
     put(r.bearing_loads, AT_Q, y[: nq + nv])
     put(r.bearing_loads, nq + nv, a)
@@ -36,7 +36,7 @@ def evaluate_bearing_loads(place: int, y: Any, a: Any, fresh: Any) -> Any:
             total[i] = s.u[i]
         for k in range(r.count):
             if is_held(r.mode[k]):
-                push(rows, k, r.carried[k], total)
+                add_row_force(rows, k, r.carried[k], total)
         multipliers(place, total, held)
         put(r.bearing_loads, at, held[: s.rows])
         at += s.rows

@@ -24,7 +24,7 @@ from core.simulation.equations.singular_masses import may_be_singular
 
 if TYPE_CHECKING:
     from core.programs.function_builder import FunctionBuilder
-    from core.simulation.equations.contact_rows import ModeRows
+    from core.simulation.equations.contact_rows import ContactRows
     from core.simulation.equations.elimination_places import Elimination
     from core.simulation.equations.system import Function
     from core.simulation.machine_code.records import Record
@@ -210,12 +210,12 @@ class CompiledEquations:
             for name, entry in self.entries.items()
         }
         derivative, full, self.project, full_project = _entry_addresses(compiled, independent)
-        rows_of_modes = self._mode_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
+        rows_of_modes = self._contact_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
         if rows_of_modes is not None:
             from core.simulation.equations import contact_derivative
 
-            derivative, u = contact_derivative.modal_derivative.address, u.copy()
-        self.mode_rows = rows_of_modes
+            derivative, u = contact_derivative.derivative_with_contacts.address, u.copy()
+        self.contact_rows = rows_of_modes
         """Of joints; None: there are none."""
         elimination = elimination_places.NOTHING
         if "mass_entries" in functions:
@@ -232,7 +232,7 @@ class CompiledEquations:
                 for name, function in functions.items()
                 if not (name in OF_ROWS or (name == "torque" and rows_of_modes))
             },
-            mode_rows=0 if rows_of_modes is None else rows_of_modes.place,
+            contact_rows=0 if rows_of_modes is None else rows_of_modes.place,
             derivative=derivative,
             full=full,
             full_project=full_project,
@@ -274,15 +274,18 @@ class CompiledEquations:
         self.u = u[: compiled.nv]
         """(nv,) joint forces, those evaluated last."""
 
-    def _mode_rows(
+    def _contact_rows(
         self, compiled: Compiled, u: Array, functions: Mapping[str, Function], derivative: int, q: Array, p: Array
-    ) -> ModeRows | None:
+    ) -> ContactRows | None:
         if not self.joint_modes.rows:
             return None
-        from core.simulation.equations.joint_contact_rows import mode_rows
+        from core.simulation.equations.contact_problem import problem_for
+        from core.simulation.equations.joint_contact_rows import contact_rows
 
         places = {name: function.place for name, function in functions.items()}
-        return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p, self._degree_in_time)
+        modes, states = self.joint_modes, compiled.nq + compiled.nv + compiled.nx
+        self._problem = problem_for(len(modes.rows), compiled.nv, states)
+        return contact_rows(compiled, modes, u, places, derivative, q, p, self._degree_in_time, self._problem.place)
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -304,17 +307,18 @@ class CompiledEquations:
         """Return True if analytic loop closure may be used and closes the machine at q with parameters p."""
         return self._forms is not None and self._forms.usable and self._forms.fit(q, p)
 
-    def renew_mode_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
+    def renew_contact_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
         """Update the contact rows for new parameter values, in the same memory; returns None if the set of rows has
         changed."""
-        modes, rows = joint_modes(compiled, p), self.mode_rows
+        modes, rows = joint_modes(compiled, p), self.contact_rows
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
             return None if rows is not None or modes.rows else modes
-        from core.simulation.equations.joint_contact_rows import mode_rows
+        from core.simulation.equations.joint_contact_rows import contact_rows
 
         places = {name: function.place for name, function in self._functions.items()}
-        other = mode_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, self._degree_in_time)
+        degree, problem = self._degree_in_time, rows.problem
+        other = contact_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, degree, problem)
         for field in rows.fields:
             if field.dimensions:
                 getattr(rows, field.name)[...] = getattr(other, field.name)
@@ -332,22 +336,22 @@ class CompiledEquations:
 
         if not self.differentiable:
             return entry_points.differenced_jacobian.address
-        exact = entry_points.exact_jacobian if self.mode_rows is None else contact_derivative.modal_jacobian
+        exact = entry_points.exact_jacobian if self.contact_rows is None else contact_derivative.jacobian_with_contacts
         return exact.address
 
     @property
     def locks(self) -> bool:
         """Return True if reaction-dependent friction has no equilibrium (jams) at the present state."""
-        return self.mode_rows is not None and self.mode_rows.unsettled == 1
+        return self.contact_rows is not None and self.contact_rows.unsettled == 1
 
     @property
-    def mode_notes(self) -> tuple[str, ...]:
+    def contact_notes(self) -> tuple[str, ...]:
         """Return notes for the user about contact states so far."""
-        if self.mode_rows is None:
+        if self.contact_rows is None:
             return ()
-        from core.simulation.equations.joint_contact_rows import mode_notes
+        from core.simulation.equations.joint_contact_rows import contact_notes
 
-        return mode_notes(self.joint_modes, self.mode_rows)
+        return contact_notes(self.joint_modes, self.contact_rows)
 
     def release(self) -> None:
         """Free all mode variables from now on."""

@@ -28,16 +28,16 @@ from core.simulation.equations.contact_rows import (
     HELD,
     MOVING,
     PRESSED,
-    adjust,
-    along,
-    command,
+    add_row_force,
+    evaluate_friction_levels,
+    evaluate_motor_commands,
+    has_friction,
     is_held,
     length,
     load_rows,
-    push,
-    refresh,
-    rubs,
     smooth_force,
+    speed_along,
+    update_rows,
 )
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.sliding_onset import (
@@ -73,10 +73,10 @@ def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> An
     """Compute the change of accelerations (nv,) per unit force of row k into column; `base` (n,) is ẏ without that
     force."""
     s = load_system(place)
-    r, other = load_rows(s.mode_rows), scratch(len(y))
+    r, other = load_rows(s.contact_rows), scratch(len(y))
     for i in range(s.nv):
         column[i] = s.u[i]
-    push(s.mode_rows, k, r.weight[k], s.u)
+    add_row_force(s.contact_rows, k, r.weight[k], s.u)
     happened = call_entry(r.inner, place, t, address_of(y), address_of(other))
     for i in range(s.nv):
         s.u[i] = column[i]
@@ -89,12 +89,12 @@ def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any
     """Compute the acceleration responses of the chosen rows (n,) to their forces, (n nv,) one after another, and the
     response matrix A (n n,), symmetrised. Responses of rows locked by loops count as zero."""
     s = load_system(place)
-    r, nv, happened = load_rows(s.mode_rows), s.nv, FINE
+    r, nv, happened = load_rows(s.contact_rows), s.nv, FINE
     for j in range(n):
         column = columns[j * nv : (j + 1) * nv]
         happened = max(happened, response(place, t, y, int(chosen[j]), base, column))
         for i in range(n):
-            A[i * n + j] = along(s.mode_rows, int(chosen[i]), column)
+            A[i * n + j] = speed_along(s.contact_rows, int(chosen[i]), column)
     for i in range(n):
         k = int(chosen[i])
         r.largest[k] = max(r.largest[k], A[i * n + i])
@@ -108,25 +108,25 @@ def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any
 
 
 @native
-def act(place: int, t: float, y: Any) -> int:
+def apply_known_forces(place: int, t: float, y: Any) -> int:
     """Sum all forces determined by the state into `System.u`; returns the number of rows with unknown forces."""
     s = load_system(place)
-    r, held = load_rows(s.mode_rows), 0
-    command(place, t, y)
+    r, held = load_rows(s.contact_rows), 0
+    evaluate_motor_commands(place, t, y)
     if r.steady == 1:
         for k in range(r.count):
             if r.force[k] != 0.0:
-                push(s.mode_rows, k, r.force[k], s.u)
+                add_row_force(s.contact_rows, k, r.force[k], s.u)
         return 0
-    adjust(place, t, y)
-    refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
+    evaluate_friction_levels(place, t, y)
+    update_rows(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     for k in range(r.count):
-        if is_held(r.mode[k]) or (r.balls == 1 and begins(s.mode_rows, k)):
+        if is_held(r.mode[k]) or (r.disks == 1 and begins(s.contact_rows, k)):
             held += 1
     for k in range(r.count):
-        r.force[k] = smooth_force(s.mode_rows, k)
+        r.force[k] = smooth_force(s.contact_rows, k)
         if r.force[k] != 0.0:
-            push(s.mode_rows, k, r.force[k], s.u)
+            add_row_force(s.contact_rows, k, r.force[k], s.u)
     return held
 
 
@@ -140,7 +140,7 @@ def keep_forces(rows: int) -> None:
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING or r.stop[k] != APART:
             return
-        if rubs(rows, k) and (r.stribeck[k] != 0.0 or r.shares[k] != 1 or k >= r.own):
+        if has_friction(rows, k) and (r.stribeck[k] != 0.0 or r.shares[k] != 1 or k >= r.own):
             return
     r.steady = 1
     for k in range(r.count):
@@ -161,7 +161,7 @@ def returning_rate(rows: int, k: int) -> float:
 def is_a_speed(place: int, k: int) -> Any:
     """Return true if the speed γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     return s.rows == 0 and r.begins[k + 1] == r.begins[k] + 1
 
 
@@ -182,18 +182,18 @@ def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int)
     """Add to ẏ the effect of n unknown row forces: those of active rows, and those of friction disks that begin to
     slide, whose force until now is opposite to their speed. turning (count,): rates ḋ of their sliding directions."""
     s = load_system(place)
-    rows, nq, nv = s.mode_rows, s.nq, s.nv
+    rows, nq, nv = s.contact_rows, s.nq, s.nv
     r = load_rows(rows)
     chosen, columns, A, c = scratch(n), scratch(n * nv), scratch(n * n), scratch(n)
     lam, count = scratch(n), 0
     for k in range(r.count):
-        if is_held(r.mode[k]) or (r.balls == 1 and begins(rows, k)):
+        if is_held(r.mode[k]) or (r.disks == 1 and begins(rows, k)):
             chosen[count] = k
             count += 1
     happened = responses(place, t, y, out, chosen, columns, A, n)
     for i in range(n):
         k = int(chosen[i])
-        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning_rate(rows, k)
+        c[i] = speed_along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning_rate(rows, k)
     if any_disk_begins(rows):
         solve_onset_forces(rows, turning, chosen, A, c, lam, n)
     else:
@@ -219,8 +219,8 @@ def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int)
 def derivative_at_turning(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) for the present contact states and the present estimates of bearing loads; `turning`
     (count,) holds the rates ḋ of the sliding directions of friction disks that begin to slide."""
-    held = act(place, t, y)
-    happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
+    held = apply_known_forces(place, t, y)
+    happened = call_entry(load_rows(load_system(place).contact_rows).inner, place, t, address_of(y), address_of(out))
     return add_row_forces(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
 
 
@@ -228,7 +228,7 @@ def derivative_at_turning(place: int, t: float, y: Any, turning: Any, out: Any) 
 def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) as `derivative_at_turning` does, with the rates ḋ of sliding directions determined
     first."""
-    rows, n = load_system(place).mode_rows, len(y)
+    rows, n = load_system(place).contact_rows, len(y)
     turning = scratch(load_rows(rows).count)
     for k in range(len(turning)):
         turning[k] = 0.0
@@ -247,10 +247,10 @@ def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
 
 
 @native
-def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
+def settled_derivative(place: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) for the present contact states, with bearing loads iterated to consistency."""
     s = load_system(place)
-    rows = s.mode_rows
+    rows = s.contact_rows
     r, happened = load_rows(rows), derivative_by_rows(place, t, y, out)
     if r.bearing_loads == 0 or happened != FINE:
         return happened
@@ -260,7 +260,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
             break
         if all_bearings_stick(rows):  # what they may carry decides nothing here
             copy_loads(rows, fresh)
-            adjust(place, t, y)
+            evaluate_friction_levels(place, t, y)
             gap = 0.0
             break
         gap = gap_of(rows, fresh)
@@ -274,11 +274,11 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
 
 
 @entry
-def modal_derivative(place: int, t: float, y: int, out: int) -> int:
+def derivative_with_contacts(place: int, t: float, y: int, out: int) -> int:
     """Compute ẏ into out (n,) of a machine with contact rows."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
-    happened: int = with_modes(place, t, view(y, n), view(out, n))
+    happened: int = settled_derivative(place, t, view(y, n), view(out, n))
     return happened
 
 
@@ -286,12 +286,12 @@ def modal_derivative(place: int, t: float, y: int, out: int) -> int:
 def has_varying_forces(place: int) -> Any:
     """Return true if row forces or motor commands are not constant."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     for i in range(s.nv):
         if abs(r.given[i]) >= r.effort[i]:
             return True
     for k in range(r.count):
-        curved = (r.stribeck[k] != 0.0 and rubs(s.mode_rows, k)) or (r.controlled[k] >= 0 and r.free[k] == 0)
+        curved = (r.stribeck[k] != 0.0 and has_friction(s.contact_rows, k)) or (r.controlled[k] >= 0 and r.free[k] == 0)
         if abs(r.mode[k]) != MOVING or abs(r.stop[k]) == PRESSED or curved or r.shares[k] != 1:
             return True
     return False
@@ -302,10 +302,10 @@ def slowest_disk_speed(place: int) -> float:
     """Return the speed of the slowest sliding friction disk, which sets how fast its friction can turn; infinite if
     there is none."""
     s = load_system(place)
-    r, slowest = load_rows(s.mode_rows), np.inf
+    r, slowest = load_rows(s.contact_rows), np.inf
     for k in range(r.count):
         if r.shares[k] > 1 and abs(r.mode[k]) == MOVING:
-            slowest = min(slowest, length(s.mode_rows, k, r.rate))
+            slowest = min(slowest, length(s.contact_rows, k, r.rate))
     return slowest
 
 
@@ -321,9 +321,9 @@ def central_differences(place: int, t: float, state: Any, J: Any) -> int:
         if s.nq <= j < s.nq + s.nv:
             step = min(step, max(0.01 * slowest, LEAST))
         state[j] = kept + step
-        happened = with_modes(place, t, state, f)
+        happened = settled_derivative(place, t, state, f)
         state[j] = kept - step
-        happened = max(happened, with_modes(place, t, state, g))
+        happened = max(happened, settled_derivative(place, t, state, g))
         state[j] = kept
         if happened != FINE:
             return NOT_FINITE
@@ -333,12 +333,12 @@ def central_differences(place: int, t: float, state: Any, J: Any) -> int:
 
 
 @entry
-def modal_jacobian(place: int, t: float, y: int, out: int) -> int:
+def jacobian_with_contacts(place: int, t: float, y: int, out: int) -> int:
     """Compute ∂f/∂y into out (n n,), row by row; from symbolic derivatives while all rows slide."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, J, f = view(y, n), view(out, n * n), scratch(n)
-    act(place, t, state)
+    apply_known_forces(place, t, state)
     if has_varying_forces(place):
         return central_differences(place, t, state, J)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:

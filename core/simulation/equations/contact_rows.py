@@ -58,7 +58,7 @@ HUNT_CROSSLEY, LINEAR = range(2)
 """Force laws of elastic stops at penetration p: k p (1 + c ṗ), k p + d ṗ."""
 
 
-class ModeRows(Record):
+class ContactRows(Record):
     """All contact rows of a machine. Arrays of shape (count,) have one entry per row."""
 
     count: Fixed
@@ -77,7 +77,9 @@ class ModeRows(Record):
     """Function of the bearing loads of all rows whose friction grows with them; 0: there are none."""
     cut_rows: Fixed
     """Number of coordinates of loop-closing joints whose forces this function takes."""
-    balls: Fixed
+    problem: Fixed
+    """Address of the memory of the convex problem (`core.simulation.equations.contact_problem`)."""
+    disks: Fixed
     """1: there is vector friction (friction disks)."""
     linear: Fixed
     """1: row loads are linear in time while nothing moves; 0: loads may come and go within a step."""
@@ -226,7 +228,7 @@ class ModeRows(Record):
     """1: bounded forces were at least once found only approximately."""
 
 
-load_rows = loader(ModeRows)
+load_rows = loader(ContactRows)
 
 
 @native
@@ -236,24 +238,24 @@ def is_held(mode: int) -> Any:
 
 
 @native
-def refresh(place: int, q: Any, v: Any) -> None:
+def update_rows(place: int, q: Any, v: Any) -> None:
     """Update coordinates s, Jacobian W, speeds γ and biases γ̇ − W a of all rows at a state."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     for k in range(r.own):
         if r.at_q[k] >= 0:
             r.value[k] = r.ratio[k] * q[r.at_q[k]] + r.offset[k]
     if r.own < r.count:
-        refresh_cut_rows(place, q, v)
+        update_cut_rows(place, q, v)
     for k in range(r.count):
-        r.rate[k] = along(s.mode_rows, k, v)
+        r.rate[k] = speed_along(s.contact_rows, k, v)
 
 
 @native
-def refresh_cut_rows(place: int, q: Any, v: Any) -> None:
+def update_cut_rows(place: int, q: Any, v: Any) -> None:
     """Update coordinates, Jacobian and biases, but not speeds, of rows of loop-closing joints."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     put(r.values, AT_Q, q)
     evaluate(r.values)
     put(r.entries, AT_Q, q)
@@ -273,7 +275,7 @@ def refresh_cut_rows(place: int, q: Any, v: Any) -> None:
 
 
 @native
-def along(rows: int, k: int, x: Any) -> float:
+def speed_along(rows: int, k: int, x: Any) -> float:
     """Return W_k x."""
     r, total = load_rows(rows), 0.0
     for i in range(r.begins[k], r.begins[k + 1]):
@@ -282,7 +284,7 @@ def along(rows: int, k: int, x: Any) -> float:
 
 
 @native
-def push(rows: int, k: int, force: float, u: Any) -> None:
+def add_row_force(rows: int, k: int, force: float, u: Any) -> None:
     """Add W_kᵀ force to u."""
     r = load_rows(rows)
     for i in range(r.begins[k], r.begins[k + 1]):
@@ -290,10 +292,10 @@ def push(rows: int, k: int, force: float, u: Any) -> None:
 
 
 @native
-def command(place: int, t: float, y: Any) -> None:
+def evaluate_motor_commands(place: int, t: float, y: Any) -> None:
     """Compute the user-defined joint forces, clipped to the effort limits of motors, into `given`."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     if r.torque != 0:
         load_function(r.torque).memory[0] = t
         put(r.torque, BEHIND_TIME, y[: s.nq + s.nv])
@@ -310,11 +312,11 @@ def command(place: int, t: float, y: Any) -> None:
 
 
 @native
-def adjust(place: int, t: float, y: Any) -> int:
+def evaluate_friction_levels(place: int, t: float, y: Any) -> int:
     """Evaluate the friction of brakes and clutches at a state; returns a row with negative friction or with static
     below kinetic friction, −1 if there is none."""
     s = load_system(place)
-    r, wrong = load_rows(s.mode_rows), -1
+    r, wrong = load_rows(s.contact_rows), -1
     if r.levels == 0:
         return wrong
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
@@ -335,7 +337,7 @@ def adjust(place: int, t: float, y: Any) -> int:
             r.static_onward[k] = max(static, r.kinetic_onward[k])
             r.static_backward[k] = max(at_rest, r.kinetic_backward[k])
             if r.bearing[k] >= 0:
-                add_bearing_friction(s.mode_rows, k)
+                add_bearing_friction(s.contact_rows, k)
             if r.shares[k] != 1:  # a vector has no backward
                 r.kinetic_backward[k], r.static_backward[k] = r.kinetic_onward[k], r.static_onward[k]
     return wrong
@@ -353,7 +355,7 @@ def add_bearing_friction(rows: int, k: int) -> None:
 
 
 @native
-def rubs(rows: int, k: int) -> Any:
+def has_friction(rows: int, k: int) -> Any:
     """Return true if a row has friction at present."""
     r = load_rows(rows)
     return r.static_onward[k] + r.static_backward[k] > 0.0
@@ -381,7 +383,7 @@ def spare(rows: int, k: int, side: int) -> float:
 
 
 @native
-def normal(rows: int, k: int, side: int) -> float:
+def stop_force(rows: int, k: int, side: int) -> float:
     """Return the force of a compressed elastic stop; negative where it would pull."""
     r = load_rows(rows)
     edge = r.upper[k] if side > 0 else r.lower[k]
@@ -405,14 +407,14 @@ def pressure(rows: int, k: int, side: int) -> float:
     """Return a measure that is positive while a compressed stop presses, independent of its stiffness."""
     r = load_rows(rows)
     if r.law[k] == LINEAR:
-        return normal(rows, k, side)
+        return stop_force(rows, k, side)
     return 1.0 + r.dissipation[k] * side * r.rate[k]
 
 
 @native
 def smooth_force(rows: int, k: int) -> float:
     """Return the part of a row's force that its state determines."""
-    r, force = load_rows(rows), rubbing(rows, k) + pressing(rows, k)
+    r, force = load_rows(rows), friction_force(rows, k) + elastic_stop_force(rows, k)
     if r.mode[k] == OVERRUN:
         force -= max(r.asked[k], 0.0)
     elif r.mode[k] == -OVERRUN:
@@ -432,7 +434,7 @@ def length(rows: int, k: int, x: Any) -> float:
 
 
 @native
-def ahead(rows: int, k: int) -> float:
+def speed_along_aim(rows: int, k: int) -> float:
     """Return the speed of a friction disk (k: its first row) along its sliding direction."""
     r, total = load_rows(rows), 0.0
     for i in range(k, k + r.shares[k]):
@@ -460,15 +462,15 @@ def disk_friction(rows: int, k: int) -> float:
         return -r.static_onward[k] * r.aim[k]
     if abs(r.mode[k]) != MOVING:
         return 0.0
-    speed, back = length(rows, first, r.rate), max(-ahead(rows, first), 0.0)
-    size = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], speed)
+    speed, back = length(rows, first, r.rate), max(-speed_along_aim(rows, first), 0.0)
+    size = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], speed)
     if speed <= REST * (r.quickest[first] + SLOW):
         return -size * r.aim[k]
     return -size * (r.rate[k] + 2.0 * back * r.aim[k]) / speed
 
 
 @native
-def rubbing(rows: int, k: int) -> float:
+def friction_force(rows: int, k: int) -> float:
     """Return the friction of a row that slides or is saturated."""
     r = load_rows(rows)
     mode = r.mode[k]
@@ -481,24 +483,24 @@ def rubbing(rows: int, k: int) -> float:
     if mode == -SATURATED:
         return -r.static_onward[k]
     if mode > 0:
-        return -sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], r.rate[k])
+        return -sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], r.rate[k])
     if mode < 0:
-        return sliding(r.static_backward[k], r.kinetic_backward[k], r.stribeck[k], r.rate[k])
+        return sliding_friction(r.static_backward[k], r.kinetic_backward[k], r.stribeck[k], r.rate[k])
     return 0.0
 
 
 @native
-def pressing(rows: int, k: int) -> float:
+def elastic_stop_force(rows: int, k: int) -> float:
     """Return the force of an elastic stop."""
     r = load_rows(rows)
     if abs(r.stop[k]) != PRESSED:
         return 0.0
     side = 1 if r.stop[k] > 0 else -1
-    return -side * normal(rows, k, side)
+    return -side * stop_force(rows, k, side)
 
 
 @native
-def against(rows: int, k: int) -> float:
+def rigid_stop_force(rows: int, k: int) -> float:
     """Return the stop's share of the force of an active row: for a rigid stop, all force that pushes into it."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
@@ -511,20 +513,20 @@ def against(rows: int, k: int) -> float:
 
 
 @native
-def friction_of(rows: int, k: int) -> float:
+def whole_friction(rows: int, k: int) -> float:
     """Return the friction of a row as evaluated last, without the force of a rigid stop."""
     r = load_rows(rows)
-    return r.carried[k] - against(rows, k) if r.mode[k] == HELD else rubbing(rows, k)
+    return r.carried[k] - rigid_stop_force(rows, k) if r.mode[k] == HELD else friction_force(rows, k)
 
 
 @native
-def stop_force_of(rows: int, k: int) -> float:
+def whole_stop_force(rows: int, k: int) -> float:
     """Return the force of a row's stop as evaluated last."""
-    return pressing(rows, k) + against(rows, k)
+    return elastic_stop_force(rows, k) + rigid_stop_force(rows, k)
 
 
 @native
-def sliding(static: float, kinetic: float, stribeck: float, speed: float) -> float:
+def sliding_friction(static: float, kinetic: float, stribeck: float, speed: float) -> float:
     """Return the friction at a speed (Stribeck curve; Armstrong-Hélouvry, Dupont and Canudas de Wit, Automatica 30,
     1994)."""
     if stribeck == 0.0:
@@ -533,7 +535,7 @@ def sliding(static: float, kinetic: float, stribeck: float, speed: float) -> flo
 
 
 @native
-def least(rows: int, k: int) -> float:
+def least_force(rows: int, k: int) -> float:
     """Return the smallest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:
@@ -544,7 +546,7 @@ def least(rows: int, k: int) -> float:
 
 
 @native
-def most(rows: int, k: int) -> float:
+def largest_force(rows: int, k: int) -> float:
     """Return the largest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:

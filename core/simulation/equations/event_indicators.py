@@ -52,7 +52,7 @@ def set_modes(place: int, modes: Any) -> None:
         s.now[first + k] = modes[k]
     for k in range(s.modes, len(modes)):
         at = 1 + s.nq + s.nv + k - s.modes
-        torque = s.torque if s.mode_rows == 0 else load_rows(s.mode_rows).torque
+        torque = s.torque if s.contact_rows == 0 else load_rows(s.contact_rows).torque
         load_function(torque).memory[at] = modes[k]
         if s.torque_slopes != 0:
             load_function(s.torque_slopes).memory[at] = modes[k]

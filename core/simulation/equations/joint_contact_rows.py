@@ -20,7 +20,7 @@ from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_mo
 from core.constraints.joint_rows import compliances_of_tree, rows_at
 from core.numerics.rank import null_space
 from core.programs.compiled import Compiled
-from core.simulation.equations.contact_rows import HUNT_CROSSLEY, LINEAR, MARGINS, ModeRows
+from core.simulation.equations.contact_rows import HUNT_CROSSLEY, LINEAR, MARGINS, ContactRows
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
@@ -32,7 +32,7 @@ LITTLE = 1e-30
 """N or N·m: initial bearing loads; with zero loads joints would start without friction."""
 
 
-def mode_rows(
+def contact_rows(
     compiled: Compiled,
     modes: JointModes,
     u: Array,
@@ -41,10 +41,11 @@ def mode_rows(
     q: Array,
     p: Array,
     degree: float,
-) -> ModeRows:
+    problem: int,
+) -> ContactRows:
     """Build the contact rows for machine code. u (nv,): constant joint forces; functions: addresses by name; inner:
     entry point of the equations without contact rows; q (nq,): initial coordinates; degree: polynomial degree in time
-    of the joint forces."""
+    of the joint forces; problem: address of the memory of the convex problem."""
     rows, nv = modes.rows, compiled.nv
     count = len(rows)
 
@@ -56,7 +57,7 @@ def mode_rows(
         if row.at_v != NOWHERE and row.ratio == 1.0:
             effort[row.at_v] = min(effort[row.at_v], row.effort)
     static, nothing = np.maximum(numbers("static"), numbers("backward_static")), np.zeros(count)
-    return ModeRows(
+    return ContactRows(
         count=count,
         inner=inner,
         torque=functions.get("torque", 0),
@@ -66,7 +67,8 @@ def mode_rows(
         levels=functions.get("friction_levels", 0),
         bearing_loads=functions.get("bearing_loads", 0),
         cut_rows=len(compiled.program.symbolic.cut_coordinates),
-        balls=int(any(row.shares != 1 for row in rows)),
+        problem=problem,
+        disks=int(any(row.shares != 1 for row in rows)),
         linear=int(_is_linear_in_time(compiled, modes, degree)),
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
@@ -213,7 +215,7 @@ CAUSES = (
 """Reasons for a contact state that changes again and again, in the order of event margins."""
 
 
-def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
+def contact_notes(modes: JointModes, rows: ContactRows) -> tuple[str, ...]:
     """Return notes on stops with derived stiffness, on contact states that kept changing at one instant, and on forces
     found only approximately."""
     notes = []

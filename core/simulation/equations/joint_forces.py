@@ -228,7 +228,7 @@ def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[li
             _refuse_unknown(name, value, known)
         try:
             forces[mech.v_names.index(name)] = (
-                evaluate(modes.with_modes(parse(value)), held) if isinstance(value, str) else value
+                evaluate(modes.settled_derivative(parse(value)), held) if isinstance(value, str) else value
             )
         except ExpressionError as error:
             raise error.at(where=f"torque of '{name}'") from None

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.admissible_forces import eliminate, shift
-from core.simulation.equations.ball_forces import length_of, norm_bounded_forces
-from core.simulation.equations.contact_rows import MOVING, length, load_rows, rubs, sliding
+from core.simulation.equations.contact_rows import MOVING, has_friction, length, load_rows, sliding_friction
+from core.simulation.equations.friction_disk_forces import length_of, norm_bounded_forces
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS, WELL = 20, 1e-12
@@ -33,14 +33,14 @@ def begins(rows: int, k: int) -> Any:
     """Return true if row k belongs to a friction disk that begins to slide."""
     r = load_rows(rows)
     first = r.leader[k]
-    return r.zone[first] > 0.0 and abs(r.mode[first]) == MOVING and r.free[first] == 0 and rubs(rows, first)
+    return r.zone[first] > 0.0 and abs(r.mode[first]) == MOVING and r.free[first] == 0 and has_friction(rows, first)
 
 
 @native
 def any_disk_begins(rows: int) -> Any:
     """Return true if any friction disk begins to slide."""
     r, some = load_rows(rows), False
-    for k in range(r.count if r.balls == 1 else 0):
+    for k in range(r.count if r.disks == 1 else 0):
         some = some or begins(rows, k)
     return some
 
@@ -56,7 +56,7 @@ def set_force_bounds(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -
         if begins(rows, k):
             first, shares[i] = r.leader[k], r.shares[k]
             speed = length(rows, first, r.rate)
-            high[i] = sliding(r.static_onward[first], r.kinetic_onward[first], r.stribeck[first], speed)
+            high[i] = sliding_friction(r.static_onward[first], r.kinetic_onward[first], r.stribeck[first], speed)
 
 
 @native

@@ -166,7 +166,7 @@ class System(Functions):
     are used."""
     dependent: int = 0
     """1 if rows were found dependent at the last Cholesky factorisation."""
-    mode_rows: Fixed = 0
+    contact_rows: Fixed = 0
     """Address of the contact rows of joints (`core.simulation.equations.contact_rows`); 0: there are none."""
 
 

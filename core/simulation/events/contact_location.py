@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.contact_rows import APART, is_held, load_rows, refresh
+from core.simulation.equations.contact_rows import APART, is_held, load_rows, update_rows
 from core.simulation.equations.system import copy, load_system
-from core.simulation.events.contact_log import QUARTERS, load_log, measure
+from core.simulation.events.contact_log import QUARTERS, load_log, record_powers
 from core.simulation.events.contact_margins import (
     BEARING,
     EACH,
@@ -26,7 +26,7 @@ from core.simulation.events.contact_margins import (
     margin,
     margin_rounding,
     margins,
-    tell,
+    tabulate_margins,
 )
 from core.simulation.events.event_location import fix_modes, implicit
 from core.simulation.events.sign_changes import ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
@@ -74,7 +74,7 @@ SOON = 1e-8
 def point_within(state: int, theta: float) -> None:
     """Interpolate the state at t + θ h of the step taken into `failed`, without projection."""
     w = load_state(state)
-    if load_rows(load_system(w.system).mode_rows).resting == 1:
+    if load_rows(load_system(w.system).contact_rows).resting == 1:
         copy(w.y, w.failed)
         return
     projected = w.projected
@@ -116,12 +116,12 @@ def evaluate_point(state: int, last: float, i: int, values: Any, places: Any) ->
     """Compute margins (FINEST + 1, 4 count) and row coordinates and speeds (FINEST + 1, 2 count) at the i-th evaluation
     point; also the powers at quarters of the step."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     count, theta = EACH * r.count, theta_of_point(state, last, i)
     margins_within(state, theta, values[i * count : (i + 1) * count])
     copy_positions(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
     if i % (FINEST // QUARTERS) == 0:
-        measure(state, i * QUARTERS // FINEST, w.new if theta == 1.0 else w.failed)
+        record_powers(state, i * QUARTERS // FINEST, w.new if theta == 1.0 else w.failed)
 
 
 @native
@@ -129,11 +129,11 @@ def evaluate_begin(state: int, values: Any, places: Any) -> None:
     """Compute margins, coordinates and speeds at the beginning of the step; they are copied from the end of the
     previous step if nothing has changed."""
     w = load_state(state)
-    g, r = load_log(w.log), load_rows(load_system(w.system).mode_rows)
+    g, r = load_log(w.log), load_rows(load_system(w.system).contact_rows)
     if r.end_known == 0:
         margins(w.system, w.time, w.y, values[: EACH * r.count])
         copy_positions(state, places[: 2 * r.count])
-        measure(state, 0, w.y)
+        record_powers(state, 0, w.y)
         return
     r.end_known = 0
     copy(r.ended, values[: EACH * r.count])
@@ -145,7 +145,7 @@ def evaluate_begin(state: int, values: Any, places: Any) -> None:
 def ends_evaluated(state: int, last: float) -> Any:
     """Return true if the equations were last evaluated at the end of this step."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     alone = w.projected == 0 and w.plain_step == w.step_of and last == 1.0 and r.resting == 0
     return alone and r.bearing_loads == 0 and w.stages > 1 and w.stages == len(w.A)
 
@@ -155,29 +155,29 @@ def read_end(state: int, values: Any, places: Any) -> None:
     """Read margins, coordinates and speeds at the end of the step, where the equations were just evaluated."""
     w = load_state(state)
     s = load_system(w.system)
-    rows, count = s.mode_rows, load_rows(s.mode_rows).count
+    rows, count = s.contact_rows, load_rows(s.contact_rows).count
     if load_rows(rows).steady == 1:  # all but coordinates and speeds
-        refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
-    tell(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
+        update_rows(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
+    tabulate_margins(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
     copy_positions(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
-    measure(state, QUARTERS, w.new)
+    record_powers(state, QUARTERS, w.new)
 
 
 @native
 def store_end(state: int, values: Any, places: Any) -> None:
     """Store margins, coordinates and speeds at the end of a step without a contact change."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     copy(values[FINEST * EACH * r.count : (FINEST + 1) * EACH * r.count], r.ended)
     copy(places[FINEST * 2 * r.count : (FINEST + 1) * 2 * r.count], r.stood)
-    r.end_known = 1 if w.plain_step == w.step_of and r.balls == 0 else 0  # formulas may jump, balls aim anew
+    r.end_known = 1 if w.plain_step == w.step_of and r.disks == 0 else 0  # formulas may jump, balls aim anew
 
 
 @native
 def refine_points(state: int, last: float, values: Any, places: Any, end: int) -> int:
     """Refine the evaluation points until the margins of sticking rows are nearly linear between them; returns the
     distance between points. The point `end` was evaluated before."""
-    rows = load_system(load_state(state).system).mode_rows
+    rows = load_system(load_state(state).system).contact_rows
     stride, known = FINEST // PARTS, 2 * FINEST
     while True:
         for i in range(stride, FINEST + 1, stride):
@@ -220,7 +220,7 @@ def first_end(state: int, last: float, passed: int) -> Any:
     """Return (first margin to reach zero in the step taken up to θ = last, −1: none; θ), except a margin to be skipped
     (−1: none, `ALL`: all)."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     count = EACH * r.count
     values, places = scratch((FINEST + 1) * count), scratch((FINEST + 1) * 2 * r.count)
@@ -252,7 +252,7 @@ def first_end(state: int, last: float, passed: int) -> Any:
 def first_end_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
     """Return (first margin to reach zero, −1: none; θ) between two evaluation points."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     count, which, first = EACH * r.count, -1, 2.0
     begin, end = theta_of_point(state, last, low), theta_of_point(state, last, high)
     before, after = values[low * count : (low + 1) * count], values[high * count : (high + 1) * count]
@@ -291,7 +291,7 @@ def earliest_end(state: int, which: int, first: float, begin: float, before: Any
 def copy_positions(state: int, out: Any) -> None:
     """Copy coordinates and speeds of rows as evaluated last."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     for k in range(r.count):
         out[k], out[r.count + k] = r.value[k], r.rate[k]
 
@@ -301,7 +301,7 @@ def find_dip(state: int, k: int, begin: float, end: float, places: Any, goals: A
     """Return θ at which row k touches an open stop that it has left again before the next evaluation point; 2: none.
     places, goals: coordinates and speeds at both points, interpolated as cubics (Hermite)."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     length = (end - begin) * w.taken
     if r.stop[k] != APART or r.measured[k] == 0:
         return 2.0
@@ -333,7 +333,7 @@ def measure_again(state: int, last: float) -> None:
         else:
             point_within(state, theta)
             evaluate_powers(w.system, w.time + theta * w.taken, w.failed)
-        measure(state, part, w.new if theta == 1.0 else w.failed)
+        record_powers(state, part, w.new if theta == 1.0 else w.failed)
 
 
 @native
@@ -353,7 +353,7 @@ def sharpness(state: int, m: int) -> float:
 def margin_root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
     """Return θ at which margin m reaches zero; `low` if it was not positive there."""
     begin, end, soon = low, high, SOON
-    hair = max(SHARP * -above, margin_rounding(load_system(load_state(state).system).mode_rows, m))
+    hair = max(SHARP * -above, margin_rounding(load_system(load_state(state).system).contact_rows, m))
     while not below > hair and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
         below = margin_within(state, m, low)
@@ -369,7 +369,7 @@ def margin_root(state: int, m: int, low: float, high: float, below: float, above
         soon *= 10.0
     ends, sharp = scratch(ENDS), sharpness(state, m) if has_loose_tolerance(state) else 0.0
     nothing, least = sharp * (below - above), 1e-14
-    if load_rows(load_system(load_state(state).system).mode_rows).resting == 1:
+    if load_rows(load_system(load_state(state).system).contact_rows).resting == 1:
         least *= high  # steps there are as long as runs
     bracket(ends, low, high, below, above)
     for _ in range(MOST_ROUNDS):
@@ -400,7 +400,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
     """End the step taken where margin m reaches zero, which the continuous extension located at θ; returns (outcome,
     length; 0: at the very beginning; negative if the repeated step was shorter)."""
     w = load_state(state)
-    if load_rows(load_system(w.system).mode_rows).resting == 1:
+    if load_rows(load_system(w.system).contact_rows).resting == 1:
         return FINE, theta * w.taken
     if has_loose_tolerance(state) and w.plain_step == w.step_of and not implicit(state):
         return cut_at(state, theta)

@@ -18,9 +18,9 @@ from core.simulation.equations.contact_rows import (
     LEAVING,
     OVERRUN,
     PRESSED,
-    friction_of,
     load_rows,
-    stop_force_of,
+    whole_friction,
+    whole_stop_force,
 )
 from core.simulation.equations.system import copy, load_system
 from core.simulation.events.contact_columns import (
@@ -50,7 +50,7 @@ BY_FRICTION, BY_STOP, WITHHOLDING, POWERS = range(4)
 """Powers of a row, and their number; the power of joint forces follows those of all rows."""
 
 
-class ModeLog(Record):
+class ContactLog(Record):
     """Log entries in order of time: t, y, v̇, joint forces, then the columns of
     `core.simulation.events.contact_columns`."""
 
@@ -78,7 +78,7 @@ class ModeLog(Record):
     """Beginning and length of that step, s; length 0: there is none."""
 
 
-load_log = loader(ModeLog)
+load_log = loader(ContactLog)
 
 
 @native
@@ -106,16 +106,16 @@ def withheld_force(rows: int, k: int) -> float:
 
 
 @native
-def measure(state: int, quarter: int, y: Any) -> None:
+def record_powers(state: int, quarter: int, y: Any) -> None:
     """Record the present powers of rows at a state y as those at a quarter of the step."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r, total = load_rows(s.mode_rows), 0.0
+    r, total = load_rows(s.contact_rows), 0.0
     for k in range(r.count):
         rate = 0.0 if r.mode[k] == HELD else r.rate[k]
-        g.powers[quarter, POWERS * k + BY_FRICTION] = -friction_of(s.mode_rows, k) * rate
-        g.powers[quarter, POWERS * k + BY_STOP] = -stop_force_of(s.mode_rows, k) * rate
-        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_FRICTION] = -whole_friction(s.contact_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_STOP] = -whole_stop_force(s.contact_rows, k) * rate
+        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.contact_rows, k) * rate
     for i in range(s.nv):
         total += r.given[i] * y[s.nq + i]
     g.powers[quarter, POWERS * r.count] = total
@@ -148,7 +148,7 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
     """Write states, forces and energies of all rows, as evaluated last, into out from `first` on."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r, weight, spent = load_rows(s.mode_rows), scratch(5), scratch(len(g.spent))
+    r, weight, spent = load_rows(s.contact_rows), scratch(5), scratch(len(g.spent))
     copy(g.spent, spent)
     if g.length > 0.0:
         quarter_weights((t - g.begin) / g.length, weight)
@@ -160,13 +160,16 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
         at = first + EACH_ROW * k
         out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
         out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
-        out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_force_of(s.mode_rows, k)
-        out[at + WITHHELD], out[at + CUT] = withheld_force(s.mode_rows, k), 0.0
+        out[at + FRICTION], out[at + STOP_FORCE] = (
+            whole_friction(s.contact_rows, k),
+            whole_stop_force(s.contact_rows, k),
+        )
+        out[at + WITHHELD], out[at + CUT] = withheld_force(s.contact_rows, k), 0.0
         if np.isfinite(r.strongest[k]):
             out[at + CUT] = r.asked[k] - r.wished[k]
         out[at + FRICTION_LOSS] = spent[POWERS * k + BY_FRICTION]
         out[at + STOP_WORK] = spent[POWERS * k + BY_STOP] + r.struck[k]
-        out[at + STORED] = stored_energy(s.mode_rows, k)
+        out[at + STORED] = stored_energy(s.contact_rows, k)
         work += spent[POWERS * k + WITHHOLDING]
     out[first + EACH_ROW * r.count] = work
 
@@ -181,7 +184,7 @@ def write_entry(state: int, t: float, y: Any) -> Any:
     out = g.rows[g.used]
     g.used += 1
     g.last = out[0] = t
-    r, total = load_rows(s.mode_rows), 0.0
+    r, total = load_rows(s.contact_rows), 0.0
     for j in range(n):
         out[1 + j] = y[j]
         total += 0.0 * y[j]
@@ -203,7 +206,7 @@ def keep_entry(state: int, t: float, y: int, nothing: int) -> int:
 
 
 @native
-def spans(state: int, t: float, h: float) -> None:
+def assign_powers_to_step(state: int, t: float, h: float) -> None:
     """Assign the powers measured last to a step from t on, of length h."""
     g = load_log(load_state(state).log)
     g.begin, g.length = t, h
@@ -214,11 +217,11 @@ def begin_log(state: int) -> None:
     """Begin the log of a run with the energy of stops already compressed."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     g.length, g.last, g.after = 0.0, np.nan, 0
     if g.begun == 0:
         for k in range(r.count):
-            g.spent[POWERS * k + BY_STOP] = stored_energy(s.mode_rows, k)
+            g.spent[POWERS * k + BY_STOP] = stored_energy(s.contact_rows, k)
         g.begun = 1
 
 
@@ -228,7 +231,7 @@ def log_contact(state: int) -> None:
     shorter than the sample spacing."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r, presses = load_rows(s.mode_rows), False
+    r, presses = load_rows(s.contact_rows), False
     if g.length == 0.0 or g.last > g.begin or g.changes >= g.most:
         return
     for k in range(r.count):
@@ -286,7 +289,7 @@ def contact_states_differ(state: int) -> Any:
     s, g = load_system(w.system), load_log(w.log)
     first = 1 + len(w.y) + 2 * s.nv
     one, other = g.rows[g.used - 2], g.rows[g.used - 1]
-    for k in range(load_rows(s.mode_rows).count):
+    for k in range(load_rows(s.contact_rows).count):
         for column in (MODE, STOP, CLIPPED, BOUNCES, RESTS):
             if one[first + EACH_ROW * k + column] != other[first + EACH_ROW * k + column]:
                 return True

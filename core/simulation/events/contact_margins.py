@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.contact_derivative import with_modes
+from core.simulation.equations.contact_derivative import settled_derivative
 from core.simulation.equations.contact_rows import (
     APART,
     AT_SPEED,
@@ -23,18 +23,18 @@ from core.simulation.equations.contact_rows import (
     PRESSED,
     REST,
     SLOW,
-    adjust,
-    ahead,
-    command,
     depth_of,
+    evaluate_friction_levels,
+    evaluate_motor_commands,
+    has_friction,
     is_held,
-    least,
+    largest_force,
+    least_force,
     length,
     load_rows,
-    most,
     pressure,
-    refresh,
-    rubs,
+    speed_along_aim,
+    update_rows,
 )
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import native, scratch
@@ -60,9 +60,9 @@ def evaluate_row_quantities(place: int, t: float, y: Any) -> None:
     unchanged."""
     s = load_system(place)
     tick(place, t)
-    command(place, t, y)
-    adjust(place, t, y)
-    refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
+    evaluate_motor_commands(place, t, y)
+    evaluate_friction_levels(place, t, y)
+    update_rows(place, y[: s.nq], y[s.nq : s.nq + s.nv])
 
 
 @native
@@ -78,12 +78,12 @@ def holds_any(rows: int) -> Any:
 def evaluate_powers(place: int, t: float, y: Any) -> Any:
     """Evaluate all quantities that row powers depend on at a state; reaction forces of sticking rows do no work."""
     s = load_system(place)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     forces = r.bearing_loads != 0
     for k in range(r.count):
         forces = forces or abs(r.mode[k]) == AT_SPEED
     if forces:
-        return with_modes(place, t, y, scratch(len(y)))
+        return settled_derivative(place, t, y, scratch(len(y)))
     evaluate_row_quantities(place, t, y)
     return FINE
 
@@ -91,18 +91,18 @@ def evaluate_powers(place: int, t: float, y: Any) -> Any:
 @native
 def margins(place: int, t: float, y: Any, out: Any) -> Any:
     """Compute all event margins (4 count,) at a state; infinite for margins that do not apply."""
-    rows = load_system(place).mode_rows
+    rows = load_system(place).contact_rows
     r, happened = load_rows(rows), FINE
     if r.bearing_loads != 0 or holds_any(rows):
-        happened = with_modes(place, t, y, scratch(len(y)))
+        happened = settled_derivative(place, t, y, scratch(len(y)))
     else:
         evaluate_row_quantities(place, t, y)
-    tell(rows, out)
+    tabulate_margins(rows, out)
     return happened
 
 
 @native
-def tell(rows: int, out: Any) -> None:
+def tabulate_margins(rows: int, out: Any) -> None:
     """Compute all event margins (4 count,) from the quantities evaluated last."""
     for k in range(load_rows(rows).count):
         out[EACH * k + BEARING] = force_margin(rows, k)
@@ -115,17 +115,17 @@ def tell(rows: int, out: Any) -> None:
 def margin(place: int, t: float, y: Any, m: int) -> float:
     """Return event margin m at a state, evaluating only what it depends on."""
     s = load_system(place)
-    rows, k, kind = s.mode_rows, m // EACH, m % EACH
+    rows, k, kind = s.contact_rows, m // EACH, m % EACH
     r = load_rows(rows)
     if r.bearing_loads != 0 or (kind == BEARING and is_held(r.mode[k])):
-        with_modes(place, t, y, scratch(len(y)))
+        settled_derivative(place, t, y, scratch(len(y)))
     else:
         tick(place, t)
         if kind in (LIMITED, COMMANDED):
-            command(place, t, y)
+            evaluate_motor_commands(place, t, y)
         elif kind == BEARING:
-            adjust(place, t, y)
-        refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
+            evaluate_friction_levels(place, t, y)
+        update_rows(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     if kind == BEARING:
         return force_margin(rows, k)
     if kind == STANDING:
@@ -164,12 +164,12 @@ def force_margin(rows: int, k: int) -> float:
         if r.shares[k] > 1:
             return r.static_onward[k] - length(rows, k, r.carried)
         hair = ROUNDING * (r.static_onward[k] + r.static_backward[k])
-        return min(most(rows, k) - r.carried[k], r.carried[k] - least(rows, k)) + hair
+        return min(largest_force(rows, k) - r.carried[k], r.carried[k] - least_force(rows, k)) + hair
     if abs(mode) == MOVING and r.free[k] == 1:  # until there is friction
-        return -1.0 if rubs(rows, k) else 1.0
-    if abs(mode) == MOVING and (rubs(rows, k) or r.controlled[k] >= 0):
+        return -1.0 if has_friction(rows, k) else 1.0
+    if abs(mode) == MOVING and (has_friction(rows, k) or r.controlled[k] >= 0):
         if r.shares[k] > 1:
-            return ahead(rows, k) + (rest_speed(rows, k) if r.zone[k] > 0.0 else 0.0)
+            return speed_along_aim(rows, k) + (rest_speed(rows, k) if r.zone[k] > 0.0 else 0.0)
         return r.rate[k] if mode > 0 else -r.rate[k]
     return np.inf
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.contact_derivative import act, keep_forces, responses
+from core.simulation.equations.contact_derivative import apply_known_forces, keep_forces, responses
 from core.simulation.equations.contact_rows import (
     APART,
     LEAVING,
@@ -19,29 +19,29 @@ from core.simulation.equations.contact_rows import (
     OVERRUN,
     PRESSED,
     SATURATED,
-    adjust,
-    command,
+    evaluate_friction_levels,
+    evaluate_motor_commands,
+    has_friction,
     load_rows,
-    normal,
-    refresh,
-    rubs,
     set_sliding_direction,
+    stop_force,
+    update_rows,
 )
 from core.simulation.equations.system import copy, load_system
 from core.simulation.events.contact_changes import BEGINS, LOOK_AGAIN, NOTHING_PENDING, change, clip, give_way
 from core.simulation.events.contact_location import ALL, end_at, first_end, measure_again
 from core.simulation.events.contact_log import (
     add_step_energies,
+    assign_powers_to_step,
     begin_log,
     log_after_change,
     log_before_change,
     log_contact,
-    spans,
 )
+from core.simulation.events.elastic_stops import choose_stop_step, derive_stop_stiffness, is_slow
 from core.simulation.events.friction_disk_steps import forget_stiffness, onset_is_over, steady, update_disk_directions
 from core.simulation.events.sliding_modes import MODE as FORMULAS
 from core.simulation.events.steps_at_rest import longest_sticking_step, stay, stretch
-from core.simulation.events.stops import choose_stop_step, derive_stop_stiffness, is_slow
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.machine_code.outcome import FINE, WRONG_FRICTION
@@ -61,7 +61,7 @@ def longest_step(state: int) -> float:
     """Return a step size, s, small enough to detect when active rows release, for methods that choose each step;
     sliding friction disks also shorten the next step (`steady`)."""
     w = load_state(state)
-    r, limit = load_rows(load_system(w.system).mode_rows), w.limit
+    r, limit = load_rows(load_system(w.system).contact_rows), w.limit
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING:
             if r.resting == 0:
@@ -83,7 +83,7 @@ def measure_responses(state: int) -> None:
     w = load_state(state)
     place = w.system
     s = load_system(place)
-    r, shown = load_rows(s.mode_rows), True
+    r, shown = load_rows(s.contact_rows), True
     for k in range(r.count):
         shown = shown and r.largest[k] > 0.0
     if shown:
@@ -92,18 +92,18 @@ def measure_responses(state: int) -> None:
     chosen, A, columns, base = scratch(r.count), scratch(r.count * r.count), scratch(r.count * s.nv), scratch(n)
     for k in range(r.count):
         chosen[k] = k
-    act(place, w.time, w.y)
+    apply_known_forces(place, w.time, w.y)
     call_entry(r.inner, place, w.time, address_of(w.y), address_of(base))
     responses(place, w.time, w.y, base, chosen, columns, A, r.count)
 
 
 @native
-def begin_modes(state: int) -> None:
+def begin_contact_states(state: int) -> None:
     """Initialise the contact states of a run; elastic stops that it begins beyond are compressed."""
     w = load_state(state)
     s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+    r = load_rows(s.contact_rows)
+    update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
     r.resting, r.step_before, r.step_apart, r.end_known = 0, 0.0, 0.0, 0
     for k in range(r.count):
         fast = abs(r.rate[k]) > r.fastest[k]
@@ -115,42 +115,42 @@ def begin_modes(state: int) -> None:
             r.stop[k] = side * PRESSED
     for k in range(r.count):
         if r.shares[k] > 1:
-            set_sliding_direction(s.mode_rows, k, r.rate, 1.0)
+            set_sliding_direction(s.contact_rows, k, r.rate, 1.0)
     derive_stop_stiffness(state, w.y, LOOK_AGAIN)
     for k in range(r.count):
         if abs(r.stop[k]) == PRESSED:
             side = 1 if r.stop[k] > 0 else -1
-            r.stop[k] = side * (PRESSED if normal(s.mode_rows, k, side) >= 0.0 else LEAVING)
+            r.stop[k] = side * (PRESSED if stop_force(s.contact_rows, k, side) >= 0.0 else LEAVING)
     measure_responses(state)
-    command(w.system, w.time, w.y)
+    evaluate_motor_commands(w.system, w.time, w.y)
     for k in range(r.count):
         r.clipped[k] = 0
         if abs(r.wished[k]) > r.strongest[k]:
-            clip(s.mode_rows, k)
+            clip(s.contact_rows, k)
 
 
 @native
-def ready(state: int) -> None:
+def settle_pending_change(state: int) -> None:
     """Set the contact states for the next step; they change only if the last step ended at a change or if a run
     begins."""
     w = load_state(state)
     s = load_system(w.system)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     r.steady = 0
-    if r.balls == 1 and w.pending == NOTHING_PENDING:
+    if r.disks == 1 and w.pending == NOTHING_PENDING:
         update_disk_directions(state)
     if r.own < r.count:
-        refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+        update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
         copy(r.value, r.reference)
     if w.pending == NOTHING_PENDING:
         return
     which = w.pending
     w.pending = NOTHING_PENDING
     if which == BEGINS:
-        begin_modes(state)
+        begin_contact_states(state)
         change(state, w.y, LOOK_AGAIN)
         begin_log(state)
-    elif which != LOOK_AGAIN or recheck_changes_modes(state):
+    elif which != LOOK_AGAIN or recheck_changes_states(state):
         known = log_before_change(state)
         change(state, w.y, which)
         log_after_change(state, known)
@@ -163,11 +163,11 @@ def ready(state: int) -> None:
 
 
 @native
-def recheck_changes_modes(state: int) -> bool:
+def recheck_changes_states(state: int) -> bool:
     """Return True if checking saturated rows would change a contact state; state and contact states are left
     unchanged."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     y, modes, stops, began = scratch(len(w.y)), scratch(r.count), scratch(r.count), scratch(r.count)
     aim, zone = scratch(r.count), scratch(r.count)
     copy(r.aim, aim)
@@ -179,7 +179,9 @@ def recheck_changes_modes(state: int) -> bool:
     change(state, y, LOOK_AGAIN)
     changed = False
     for k in range(r.count):
-        slips = abs(r.mode[k]) == MOVING and not rubs(load_system(w.system).mode_rows, k)  # which way is nothing
+        slips = abs(r.mode[k]) == MOVING and not has_friction(
+            load_system(w.system).contact_rows, k
+        )  # which way is nothing
         same = int(modes[k]) == r.mode[k] or (slips and int(modes[k]) == -r.mode[k])
         changed = changed or not same or int(stops[k]) != r.stop[k]
         r.mode[k], r.stop[k] = int(modes[k]), int(stops[k])
@@ -192,7 +194,7 @@ def recheck_changes_modes(state: int) -> bool:
 @entry
 def begin_entry(state: int) -> int:
     """Determine the initial contact states of a run and adjust the speeds to them."""
-    ready(state)
+    settle_pending_change(state)
     w = load_state(state)
     copy(w.y, w.new)
     return FINE
@@ -223,10 +225,10 @@ def restore_events(state: int, kept: Any) -> None:
 def needs_only_recheck(state: int) -> Any:
     """Return true if the next step only needs to check saturated rows or rows that hardly move in an elastic stop."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     if w.pending == NOTHING_PENDING:
         for k in range(r.count):
-            if abs(r.mode[k]) == SATURATED or is_slow(load_system(w.system).mode_rows, k):
+            if abs(r.mode[k]) == SATURATED or is_slow(load_system(w.system).contact_rows, k):
                 w.pending = LOOK_AGAIN
     return w.pending == LOOK_AGAIN
 
@@ -252,10 +254,10 @@ def end_first(state: int, length: float, passed: int, kept: Any) -> Any:
 
 
 @entry
-def modal_step(state: int, t: float, first: int, second: int) -> int:
+def contact_step(state: int, t: float, first: int, second: int) -> int:
     """Take one step of the method that ends where a contact state changes."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     rounds, passed = 0, -1
     kept = scratch(w.events.shape[1] + 3)
@@ -263,8 +265,8 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
     add_step_energies(state)
     while True:
         r.unsettled = 0
-        ready(state)
-        r.wrong = adjust(w.system, t, w.y)
+        settle_pending_change(state)
+        r.wrong = evaluate_friction_levels(w.system, t, w.y)
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         keep_events(state, kept)
@@ -280,7 +282,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         w.limit = limit
         if happened != FINE:
             return happened
-        if r.balls == 1 and onset_is_over(state):
+        if r.disks == 1 and onset_is_over(state):
             restore_events(state, kept)
             take_back(state)
             w.step, w.renewed = SHORTER * w.taken, 0
@@ -304,7 +306,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
     if needs_only_recheck(state):
         w.jumped = 1
     w.reach = t + length
-    spans(state, t, length)
-    if r.balls == 1:
+    assign_powers_to_step(state, t, length)
+    if r.disks == 1:
         forget_stiffness(state)
     return happened

@@ -6,13 +6,27 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.equations.contact_derivative import keep_forces
-from core.simulation.equations.contact_rows import APART, MOVING, adjust, command, load_rows, rubs
+from core.simulation.equations.contact_rows import (
+    APART,
+    MOVING,
+    evaluate_friction_levels,
+    evaluate_motor_commands,
+    has_friction,
+    load_rows,
+)
 from core.simulation.equations.system import copy, load_system
 from core.simulation.events.contact_changes import give_way
 from core.simulation.events.contact_location import ALL, SOON
-from core.simulation.events.contact_log import QUARTERS, add_step_energies, load_log, log_contact, measure, spans
+from core.simulation.events.contact_log import (
+    QUARTERS,
+    add_step_energies,
+    assign_powers_to_step,
+    load_log,
+    log_contact,
+    record_powers,
+)
 from core.simulation.events.contact_margins import EACH, margins
-from core.simulation.events.contact_steps import MOST_CHANGES, decay, needs_only_recheck, ready
+from core.simulation.events.contact_steps import MOST_CHANGES, decay, needs_only_recheck, settle_pending_change
 from core.simulation.events.friction_disk_steps import length_without_reversal, mark_stopping_disks, stop_disks
 from core.simulation.events.sign_changes import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.machine_code.entry import entry
@@ -30,7 +44,7 @@ def all_rows_free(rows: int) -> Any:
     """Return true if no row exerts a force or can begin to: all move freely between their stops."""
     r = load_rows(rows)
     for k in range(r.count):
-        if abs(r.mode[k]) != MOVING or r.stop[k] != APART or rubs(rows, k):
+        if abs(r.mode[k]) != MOVING or r.stop[k] != APART or has_friction(rows, k):
             return False
     return r.bearing_loads == 0 and r.levels == 0
 
@@ -40,7 +54,7 @@ def plain_step(state: int, t: float, h: float) -> Any:
     """Take a fixed step from w.y on, without event detection."""
     w = load_state(state)
     w.time, w.taken = t, h
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     r.decay = decay(h)
     keep_forces(rows)
@@ -131,7 +145,7 @@ def measure_powers(state: int, t: float, begun: Any, h: float, room: Any) -> Non
     time, joint forces linear, and friction formulas evaluated there."""
     w = load_state(state)
     s = load_system(w.system)
-    r, n = load_rows(s.mode_rows), s.nv
+    r, n = load_rows(s.contact_rows), s.nv
     value, rate, given, other = scratch(r.count), scratch(r.count), scratch(n), scratch(len(begun))
     ends, onward, asked = scratch(r.count), scratch(r.count), scratch(n)
     add_step_energies(state)
@@ -159,9 +173,9 @@ def measure_powers(state: int, t: float, begun: Any, h: float, room: Any) -> Non
         speeds_within(state, begun, h, x, other)
         if r.levels != 0:  # friction that is a formula, as it is at this quarter
             coordinates_within(state, begun, h, x, other)
-            adjust(w.system, t + x * h, other)
-        measure(state, quarter, other)
-    spans(state, t, h)
+            evaluate_friction_levels(w.system, t + x * h, other)
+        record_powers(state, quarter, other)
+    assign_powers_to_step(state, t, h)
 
 
 @native
@@ -169,15 +183,15 @@ def measure_joint_powers(state: int, t: float, begun: Any, h: float) -> None:
     """Compute the powers of joint forces at the quarters of a part of a fixed step in which no row exerts a force."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r, n = load_rows(s.mode_rows), s.nv
+    r, n = load_rows(s.contact_rows), s.nv
     given, other, some = scratch(n), scratch(len(begun)), False
     add_step_energies(state)
     for quarter in range(QUARTERS + 1):
         for i in range(g.powers.shape[1]):
             g.powers[quarter, i] = 0.0
-    command(w.system, t, begun)
+    evaluate_motor_commands(w.system, t, begun)
     copy(r.given, given)
-    command(w.system, t + h, w.y)
+    evaluate_motor_commands(w.system, t + h, w.y)
     for i in range(n):
         some = some or given[i] != 0.0 or r.given[i] != 0.0
     for quarter in range(QUARTERS + 1 if some else 0):
@@ -186,28 +200,28 @@ def measure_joint_powers(state: int, t: float, begun: Any, h: float) -> None:
         for i in range(n):
             total += ((1.0 - x) * given[i] + x * r.given[i]) * other[s.nq + i]
         g.powers[quarter, g.powers.shape[1] - 1] = total
-    spans(state, t, h)
+    assign_powers_to_step(state, t, h)
 
 
 @entry
-def modal_parts(state: int, t: float, first: int, second: int) -> int:
+def contact_parts(state: int, t: float, first: int, second: int) -> int:
     """Take a fixed step of length w.taken, divided at changes of contact state."""
     w = load_state(state)
     n, h, done, rounds, parts, steady_parts = len(w.y), w.taken, 0.0, 0, 0, 0
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
     other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
     log_contact(state)
     while True:
         w.time, r.unsettled = t + done, 0
-        ready(state)
-        r.wrong = adjust(w.system, w.time, w.y)
+        settle_pending_change(state)
+        r.wrong = evaluate_friction_levels(w.system, w.time, w.y)
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         copy(w.y, begun)
         part = h - done
-        if r.balls == 1:
+        if r.disks == 1:
             mark_stopping_disks(state, part, stopping)
             part = length_without_reversal(state, part, stopping) if steady_parts < MOST_STEADY else part
         happened: int = plain_step(state, t + done, part)
@@ -232,7 +246,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
                 steady_parts += 1
                 continue
             w.taken = h
-            if r.balls == 1:
+            if r.disks == 1:
                 stop_disks(state, stopping)
             break
         copy(begun, w.y)

@@ -12,23 +12,24 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.admissible_forces import POLISHES, correct, motion
-from core.simulation.equations.contact_derivative import act, responses
+from core.simulation.equations.contact_derivative import apply_known_forces, responses
 from core.simulation.equations.contact_rows import (
     MOVING,
     REST,
     SLOW,
     STOPS,
-    along,
+    has_friction,
     length,
     load_rows,
-    refresh,
-    rubs,
     set_sliding_direction,
-    sliding,
+    sliding_friction,
+    speed_along,
+    update_rows,
 )
 from core.simulation.equations.system import load_system
-from core.simulation.events.contact_changes import NOTHING_PENDING, STOPPING
+from core.simulation.events.contact_changes import NOTHING_PENDING
 from core.simulation.events.contact_margins import BEARING, EACH
+from core.simulation.events.contact_resolution import STOPPING
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.methods.step_state import TOLD, least_time, load_state
 from core.simulation.stepping import begin_anew
@@ -52,20 +53,20 @@ def update_disk_directions(state: int) -> None:
     scheduled for a sticking check, unless it is just beginning to slide, when its direction is not yet known."""
     w = load_state(state)
     s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+    r = load_rows(s.contact_rows)
+    update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING:
-            speed = length(s.mode_rows, k, r.rate)
+            speed = length(s.contact_rows, k, r.rate)
             r.quickest[k] = max(r.quickest[k], speed)
             if speed > REST * (r.quickest[k] + SLOW):
-                set_sliding_direction(s.mode_rows, k, r.rate, 1.0)
+                set_sliding_direction(s.contact_rows, k, r.rate, 1.0)
             if speed <= r.zone[k]:
                 continue
             if r.zone[k] > 0.0:
                 r.zone[k] = 0.0
                 begin_anew(state)
-            if speed <= STOPPING * w.atol and r.free[k] == 0 and rubs(s.mode_rows, k):
+            if speed <= STOPPING * w.atol and r.free[k] == 0 and has_friction(s.contact_rows, k):
                 w.pending = EACH * k + BEARING
 
 
@@ -74,13 +75,13 @@ def onset_is_over(state: int) -> bool:
     """Return True if a friction disk that begins to slide is already too fast at the end of the step taken."""
     w = load_state(state)
     s = load_system(w.system)
-    r = load_rows(s.mode_rows)
+    r = load_rows(s.contact_rows)
     if w.taken <= least_time(w.time):
         return False
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.zone[k] > 0.0:
-            refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
-            if length(s.mode_rows, k, r.rate) > TOO_FAST * r.zone[k]:
+            update_rows(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
+            if length(s.contact_rows, k, r.rate) > TOO_FAST * r.zone[k]:
                 return True
     return False
 
@@ -91,11 +92,11 @@ def disk_responses(state: int, k: int, A: Any, base: Any) -> None:
     except those of active rows."""
     w = load_state(state)
     s = load_system(w.system)
-    r, n = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k]
+    r, n = load_rows(s.contact_rows), load_rows(s.contact_rows).shares[k]
     chosen, columns = scratch(n), scratch(n * s.nv)
     for i in range(n):
         chosen[i] = k + i
-    act(w.system, w.time, w.y)
+    apply_known_forces(w.system, w.time, w.y)
     call_entry(r.inner, w.system, w.time, address_of(w.y), address_of(base))
     responses(w.system, w.time, w.y, base, chosen, columns, A, n)
 
@@ -105,7 +106,7 @@ def turning_bound(state: int, k: int) -> float:
     """Return an upper bound (Gershgorin) of A F for a sliding friction disk (k: its first row), m/s² or rad/s²."""
     w = load_state(state)
     s = load_system(w.system)
-    r, n, size, turning = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
+    r, n, size, turning = load_rows(s.contact_rows), load_rows(s.contact_rows).shares[k], 0.0, 0.0
     A, base = scratch(n * n), scratch(len(w.y))
     disk_responses(state, k, A, base)
     for i in range(n):
@@ -123,7 +124,7 @@ def steady(state: int, k: int) -> None:
     Friction F turns a sliding velocity w at the rate A F/w, with response A; explicit methods limited only by stability
     would never bring it to rest."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     speed = length(rows, k, load_rows(rows).rate)
     if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
         return
@@ -139,7 +140,7 @@ def may_stop_within(rows: int, k: int, h: float) -> Any:
     r, most_quickly = load_rows(rows), 0.0
     for i in range(k, k + r.shares[k]):
         most_quickly += r.largest[i]
-    level = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
+    level = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
     return length(rows, k, r.rate) <= 2.0 * h * level * most_quickly
 
 
@@ -149,14 +150,14 @@ def stops_within(state: int, k: int, h: float) -> Any:
     Euler: the force that stops and holds it is admissible)."""
     w = load_state(state)
     s = load_system(w.system)
-    r, n, size = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0
-    if not may_stop_within(s.mode_rows, k, h):
+    r, n, size = load_rows(s.contact_rows), load_rows(s.contact_rows).shares[k], 0.0
+    if not may_stop_within(s.contact_rows, k, h):
         return False
-    level = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
+    level = sliding_friction(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
     A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
     disk_responses(state, k, A, base)
     for i in range(n):
-        c[i] = along(s.mode_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
+        c[i] = speed_along(s.contact_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
         for j in range(n):
             c[i] -= A[i * n + j] * r.force[k + j]
         lam[i] = side[i] = 0.0
@@ -175,10 +176,10 @@ def mark_stopping_disks(state: int, h: float, stopping: Any) -> None:
     (1)."""
     w = load_state(state)
     s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+    r = load_rows(s.contact_rows)
+    update_rows(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
     for k in range(r.count):
-        slides = r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and rubs(s.mode_rows, k)
+        slides = r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and has_friction(s.contact_rows, k)
         stopping[k] = 1.0 if slides and stops_within(state, k, h) else 0.0
 
 
@@ -187,7 +188,7 @@ def length_without_reversal(state: int, h: float, stopping: Any) -> float:
     """Return the length of the next part of the remaining fixed step h in which no friction disk reverses that does not
     stop."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and r.zone[k] == 0.0 and stopping[k] == 0.0:
@@ -204,7 +205,7 @@ def stop_disks(state: int, stopping: Any) -> None:
     """Let the next step begin with sticking for a friction disk that should have stopped but slides on because its
     friction reversed it within the step."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     for k in range(r.count):
         if stopping[k] == 1.0 and r.mode[k] == MOVING and w.pending == NOTHING_PENDING:
             r.zone[k], w.pending = STOPS, EACH * k + BEARING
@@ -215,7 +216,7 @@ def forget_stiffness(state: int) -> None:
     """Reset the stiffness counters when a friction disk comes to rest, which ends the stiff turning of its
     direction."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
+    rows = load_system(w.system).contact_rows
     r = load_rows(rows)
     for k in range(r.count):
         slow = length(rows, k, r.rate) < SLOWLY * r.quickest[k] if r.shares[k] > 1 else False

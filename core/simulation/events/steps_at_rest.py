@@ -35,7 +35,7 @@ def nothing_can_move(state: int) -> Any:
     """Return true if nothing moves or can move: all speeds of a machine without loops are held at zero by friction."""
     w = load_state(state)
     s = load_system(w.system)
-    r, held = load_rows(s.mode_rows), 0
+    r, held = load_rows(s.contact_rows), 0
     if s.nx > 0 or s.rows > 0 or w.plain_step != w.step_of:
         return False
     for i in range(s.nq, s.nq + s.nv):
@@ -78,7 +78,7 @@ def stretch(state: int) -> None:
     """Extend the step to the longest allowed one while nothing moves; afterwards resume the step size from before, or
     one that the method chooses."""
     w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
+    r = load_rows(load_system(w.system).contact_rows)
     if nothing_can_move(state):
         if r.resting == 0:
             r.resting, r.step_before = 1, w.step

@@ -224,7 +224,7 @@ def _imported_files(path: Path) -> tuple[Path, ...]:
 
 
 def _module_files(module: str, names: Sequence[str]) -> list[Path]:
-    """Return the source file of a module such as ".simulation.stepping.step_loop"; for a package, the files of those
+    """Return the source file of a module such as ".simulation.methods.radau"; for a package, the files of those
     imported names that are modules."""
     path = _PLACE.joinpath(*module.split("."))
     own = path.with_suffix(".py")

@@ -181,6 +181,7 @@ class MakingAhead:
         self._once = threading.Lock()
         self._process: Child | None = None
         self._lines: list[str] = []
+        self._is_left_to_others = False
         self.total = 0
         """Number of pieces that it makes."""
 
@@ -198,6 +199,10 @@ class MakingAhead:
         """Return True if it has compiled the object code of an entry point."""
         return making.OBJECT + name in self._lines
 
+    def leave_to_others(self) -> None:
+        """Start no process here, because that of another program of the same user does the work."""
+        self._is_left_to_others = True
+
     def prefer(self, name: str) -> None:
         """Let it compile an entry point before others that were not asked for."""
         if self._process is not None and self._process.process.stdin is not None:
@@ -211,7 +216,7 @@ class MakingAhead:
         changed : called in a thread of its own whenever a piece is ready, and at the end
         """
         with self._once:
-            if self._process is not None or getattr(sys, "frozen", False):
+            if self._process is not None or self._is_left_to_others or getattr(sys, "frozen", False):
                 return
             self.total = making.count_of_missing()
             if self.total == 0:

@@ -14,7 +14,7 @@ from core.simulation.methods.step_state import StepState
 from core.simulation.run.settings import CHOLESKY, Array, Settings
 
 if TYPE_CHECKING:
-    from core.simulation.events.contact_log import ModeLog
+    from core.simulation.events.contact_log import ContactLog
 
 LARGEST_PIECE = 20_000
 """Largest number of samples computed in one piece."""
@@ -28,18 +28,18 @@ class Begun(NamedTuple):
     state: StepState
     equations: CompiledEquations
     """The compiled equations; keeps alive the memory that addresses in `state` point to."""
-    log: ModeLog | None = None
+    log: ContactLog | None = None
     """Log of the contact rows (friction, stops, limits); None if the machine has none."""
 
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     """Set up a run that begins at state y, including its initial contact states."""
     made = allocated_run(equations, chosen, y)
-    begin_modes(made)
+    begin_contact_states(made)
     return made
 
 
-def begin_modes(made: Begun) -> None:
+def begin_contact_states(made: Begun) -> None:
     """Determine the initial contact states (stick, slide, at a stop) of a run, if the machine has contact rows."""
     if made.log is not None:
         from core.simulation.events import contact_steps
@@ -54,14 +54,14 @@ def allocated_run(equations: CompiledEquations, chosen: Settings, y: Array) -> B
     assert rule.begin is not None
     of_method = rule.begin(rule.begins_with or rule.id, n, equations)
     times = chosen.times()
-    modal, switching = equations.mode_rows is not None, event_location.step_entry.address if indicators else 0
+    modal, switching = equations.contact_rows is not None, event_location.step_entry.address if indicators else 0
     if modal:
         from core.simulation.events import contact_log, contact_steps, fixed_contact_steps
     state = of_method(
         system=system.place,
         derivative=system.derivative,
         project=equations.project,
-        switch_step=contact_steps.modal_step.address if modal and rule.adaptive else switching,
+        switch_step=contact_steps.contact_step.address if modal and rule.adaptive else switching,
         refused=event_location.refused_entry.address if indicators else 0,
         slide=sliding_modes.sliding_entry.address if indicators else 0,
         speeds=system.nq,
@@ -95,23 +95,24 @@ def allocated_run(equations: CompiledEquations, chosen: Settings, y: Array) -> B
         if rule.adaptive:
             state.plain_step = switching or state.step_of
         else:
-            state.parts_of = fixed_contact_steps.modal_parts.address
+            state.parts_of = fixed_contact_steps.contact_parts.address
     return Begun(state, equations, log)
 
 
 def limit_stop_stiffness(equations: CompiledEquations, chosen: Settings) -> None:
     """Limit derived stop stiffnesses to what fixed time steps can resolve."""
-    if equations.mode_rows is not None and not chosen.rule.adaptive and chosen.step is not None:
-        np.minimum(equations.mode_rows.closing, resolvable_stiffness(chosen.step), out=equations.mode_rows.closing)
+    if equations.contact_rows is not None and not chosen.rule.adaptive and chosen.step is not None:
+        closing = equations.contact_rows.closing
+        np.minimum(closing, resolvable_stiffness(chosen.step), out=closing)
 
 
-def _log(samples: int, n: int, equations: CompiledEquations) -> ModeLog:
+def _log(samples: int, n: int, equations: CompiledEquations) -> ContactLog:
     """Allocate the log of contact rows for the given number of samples."""
-    from core.simulation.events.contact_log import POWERS, QUARTERS, ModeLog
+    from core.simulation.events.contact_log import POWERS, QUARTERS, ContactLog
 
     rows = len(equations.joint_modes.rows)
     powers = POWERS * rows + 1
-    return ModeLog(
+    return ContactLog(
         rows=np.zeros((samples + MOST_CHANGES, 1 + n + 2 * equations.system.nv + EACH_ROW * rows + 1)),
         most=MOST_CHANGES,
         powers=np.zeros((QUARTERS + 1, powers)),

@@ -21,7 +21,7 @@ from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.simulation.events import contact_columns
 from core.simulation.run import energy_ledger
-from core.simulation.run.contact_channels import ModeChannels
+from core.simulation.run.contact_channels import ContactChannels
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
 from core.simulation.run.growing_rows import BLOCK, blocks, gathered, in_blocks
@@ -111,7 +111,7 @@ class Channels:
         self.p = None if np.array_equal(p, mech.parameter_values()) else p
         self._kept: dict[str, Array] = {}
         self._cut: dict[str, cut_coordinates.CutMotion] = {}
-        self.modes = ModeChannels(mech, p, samples)
+        self.modes = ContactChannels(mech, p, samples)
         self.elements = ElementChannels(mech, self.p, samples, self.modes.row_forces)
         self.elements.table.update(self.modes.table)
         self.balance_note = ""

@@ -151,7 +151,7 @@ def contact_elements_of(row: JointRow) -> Iterator[ContactElement]:
         yield ContactElement(f"{row.name}.effort_limit", EFFORT_MODES, _effort_codes, CUT)
 
 
-class ModeChannels:
+class ContactChannels:
     """Channels of contact states of a run; empty if nothing in its machine has contact states, or if they were not
     recorded."""
 
@@ -286,7 +286,7 @@ def columns(rows: int) -> int:
     return EACH_ROW * rows + 1 if rows else 0
 
 
-def events_of(channels: ModeChannels) -> tuple[Event, ...]:
+def events_of(channels: ContactChannels) -> tuple[Event, ...]:
     """Return the events in order of time, found where contact states differ between two samples."""
     time = channels.samples.time
     found = [

@@ -6,7 +6,7 @@ import weakref
 
 from PySide6.QtCore import QObject
 
-from app.background.collector import Collector
+from app.window.start import GarbageCollector
 
 
 class Knot(QObject):
@@ -19,7 +19,7 @@ class Knot(QObject):
 
 
 def test_cycles_end_in_the_windows_thread(qtbot):
-    collector = Collector()
+    collector = GarbageCollector()
     assert not gc.isenabled()
     ends = []
     for _ in range(50):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.background.errands import BackgroundQueue
+from app.background.jobs import BackgroundQueue
 from tests.sources import parsed
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.document.history import History
-from app.document.revision import Ref, State
+from app.document.revision import History, Ref, State
 from core.model import Model
 
 

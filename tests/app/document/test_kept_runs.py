@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QTimer
 from app.dialogs.leaving import LeavingDialog, Loss, Wanted
 from app.document.kept import companion
 from app.document.kept.companion import Kept, KeptRun
-from app.document.kept.deletions import delete_runs
-from app.plotting.sheets import Plot
+from app.panels.simulation.run_list import delete_runs
+from app.plotting.curves import Plot
 from core.errors import FileError
 from core.model.edits import edits
 from core.simulation import Run

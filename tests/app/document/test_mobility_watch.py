@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.background.jobs import Jobs
-from app.document.mobility import mobility_of_session
+from app.document.analyses import mobility_of_session
 from app.document.session import Ref, Session
 from app.panels.findings.panel import FINDING, FindingsPanel
 from app.window.status import StatusLine

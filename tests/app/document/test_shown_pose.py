@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from app.document.shown_pose import Moment, Shown
+from app.document.revision import PoseMoment, ShownPose
 
 EDITED = np.array([0.1, 0.2])
-RUN = Moment(np.array([1.0, 2.0]), {"m": 5.0}, {"spring.x": 0.3})
-SHOWN = Shown(EDITED, {"m": 1.0, "k": 2.0})
+RUN = PoseMoment(np.array([1.0, 2.0]), {"m": 5.0}, {"spring.x": 0.3})
+SHOWN = ShownPose(EDITED, {"m": 1.0, "k": 2.0})
 
 
 def test_at_first_the_document_is_seen():

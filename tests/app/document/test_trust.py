@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from app.commands.connecting import bring
+from app.commands.elements import bring_assembly
 
 pytest.importorskip("xacrodoc")
 
@@ -83,6 +83,6 @@ def test_a_machine_that_imports_it_asks_for_the_imported_file(bench, tmp_path):
 def test_a_part_that_is_added_may_be_allowed_too(bench, tmp_path):
     file = tmp_path / "leg.xacro"
     write(file)
-    assert not bring(bench.session, str(file), bench.window.messages)
+    assert not bring_assembly(bench.session, str(file), bench.window.messages)
     allow(bench)
     assert "leg.l61" in bodies(bench)

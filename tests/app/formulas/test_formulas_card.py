@@ -17,7 +17,7 @@ from app.formulas import abbreviation
 from app.formulas.cells import FOLDED, Grid
 from app.formulas.formula_view import FormulasView
 from app.formulas.layout import Hand, Setting, family, italic
-from app.panels.output.append_to_file import AppendDialog
+from app.panels.output.formulas_part import AppendDialog
 from app.panels.output.panel import OutputPanel
 from app.runs.answers import Answers
 from core.files import load

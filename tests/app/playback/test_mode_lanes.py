@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from app.playback.mode_lanes import FEW, HEIGHT
 from app.playback.timeline import EDGE
-from app.plotting.lanes import LANES, Lane
+from app.plotting.lines import LANES, Lane
 from core.files import dumps
 from core.model import Body, Inertia, Joint, Limit, Model, Pose
 from tests.app.conftest import pump, settle
@@ -115,9 +115,8 @@ def test_words_are_drawn_as_lanes_in_plots(rubbing):
 
 def test_a_lane_says_the_word_at_the_playhead(qtbot, rubbing):
     from app.plotting.chart import Chart
-    from app.plotting.curves import curves, shown_value
+    from app.plotting.curves import Plot, curves, shown_value
     from app.plotting.series import Series
-    from app.plotting.sheets import Plot
     from app.preferences.theme import DARK, LIGHT
 
     run = rubbing.session.runs.current.run

@@ -10,9 +10,9 @@ import pytest
 from app.plotting import series as module
 from app.plotting.channels import components
 from app.plotting.column_work import BackgroundColumns
+from app.plotting.curves import Sheet
 from app.plotting.legend import WAITING
 from app.plotting.series import Series, expanded, is_stored
-from app.plotting.sheets import Sheet
 from core.errors import KinetostatError
 from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest

@@ -5,11 +5,9 @@ import pytest
 
 from app.document.run_tree import Runs
 from app.plotting.chart import Chart
-from app.plotting.curves import curves
+from app.plotting.curves import Plot, curves
 from app.plotting.headless import ShownUnits
-from app.plotting.levels import LONG, Levels
-from app.plotting.series import Series
-from app.plotting.sheets import Plot
+from app.plotting.series import LONG_COLUMN, Levels, Series
 from app.preferences.theme import LIGHT
 from core.files import load
 from core.simulation import simulate
@@ -81,7 +79,7 @@ def test_a_long_curve_is_drawn_with_no_more_points_than_the_screen_needs(qtbot, 
     plot = Plot(("phi1.v", "energy.kinetic"))
     for run in (record.run, long_run):
         runs.replace(record, run)
-        assert len(run) > LONG
+        assert len(run) > LONG_COLUMN
         chart.show_curves(plot, curves(plot, runs, series, ShownUnits()))
         chart.auto()
         settle()

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.panels.plots.panel import MANY
+from app.plotting.curves import Plot, Sheet
 from app.plotting.legend import Legend
-from app.plotting.sheets import Plot, Sheet
 from tests.app.panels.plots.test_plots import motion, plots  # noqa: F401
 
 CHANNELS = tuple(f"{joint}.{what}" for joint in ("joint1", "joint2") for what in ("q", "v", "a"))

@@ -6,9 +6,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QPen
 
 from app.plotting.chart import Chart
-from app.plotting.curves import Curve
-from app.plotting.line import Line
-from app.plotting.sheets import Plot
+from app.plotting.curves import Curve, Plot
+from app.plotting.lines import Line
 from app.preferences.theme import LIGHT
 from tests.app.conftest import settle
 

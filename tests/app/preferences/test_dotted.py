@@ -3,7 +3,7 @@
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel
 
-from app.preferences.dotted import dotted, rise
+from app.preferences.theme import dot_rise, with_visible_dots
 
 
 def rows_of_ink(label):
@@ -26,6 +26,6 @@ def test_a_label_shows_the_dots_of_speeds(bench):
 def test_a_font_whose_dots_stand_right_is_left_alone(bench):
     for family in ("DejaVu Sans", "DejaVu Serif", "DejaVu Sans Mono"):
         font = QFont(family)
-        made = dotted(font)
-        assert rise(made) == 0.0
-        assert (made == font) == (rise(font) == 0.0)
+        made = with_visible_dots(font)
+        assert dot_rise(made) == 0.0
+        assert (made == font) == (dot_rise(font) == 0.0)

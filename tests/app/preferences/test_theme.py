@@ -9,7 +9,7 @@ from app.background.slices import slices
 from app.document.session import Ref
 from app.panels.simulation.start_rows import StartRows
 from app.preferences.theme import SHEET
-from app.widgets.note import Note, severity_color
+from app.widgets.label import Note, severity_color
 from app.widgets.quantities.quantity import QuantityEdit
 
 PANELS = ("tree", "functions", "simulation", "properties", "sliders", "findings", "output")

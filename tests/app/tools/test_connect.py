@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.commands import table
-from app.commands.connecting import bring
+from app.commands.elements import bring_assembly
 from app.document.connection_draft import Pick, pick_of, surroundings, total_mass
 from app.document.connection_kinds import CONNECTIONS
 from app.document.session import Ref
@@ -420,7 +420,7 @@ def test_a_machine_of_a_file_becomes_a_part(blocks, tmp_path):
     path = tmp_path / "small part.kst"
     path.write_text(dumps(part, "kst"), encoding="utf-8")
     blocks.session.select(Ref("frames", "hook"))
-    assert bring(blocks.session, str(path))
+    assert bring_assembly(blocks.session, str(path))
     (assembly,) = blocks.session.model.assemblies
     assert (assembly.name, assembly.parent) == ("small_part", "hook")
     assert "small_part.plate" in blocks.session.mech.frame_names
@@ -435,7 +435,7 @@ def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
     assert bench.window.start_page.isVisible()
     for _ in range(3):
         bench.session.select(None)
-        assert bring(bench.session, str(path))
+        assert bring_assembly(bench.session, str(path))
     assert not bench.window.start_page.isVisible()  # there is something now
     places = [each.pose.position for each in bench.session.model.assemblies]
     assert places[0] == (0.0, 0.0, 0.0)

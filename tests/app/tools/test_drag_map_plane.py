@@ -69,7 +69,7 @@ def test_a_turned_plane_is_asked_for_by_its_normal(sliced):
 def test_escape_leaves_the_map_as_it_was(sliced):
     scene, before = sliced.view.scene, sliced.view.maps.shown.result.map
     centre = scene.plane_handle.place.centre.copy()
-    from app.tools.drag_map_plane import drag_map_plane
+    from app.tools.drag_handles import drag_map_plane
 
     x, y = tip(sliced)
     from PySide6.QtCore import QPointF

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.tools.draw.face_plane import NO_FACE, OnFace
+from app.tools.draw.bar import NO_FACE, OnFace
 from app.tools.draw.tool import hand_of
 from core.mechanism import Mechanism
 from core.model import Body, Box, Cylinder, Inertia, Joint, Mesh, Model, Pose

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.tools.drag_joint import is_dead_point
+from app.tools.drag_handles import is_dead_point
 from app.tools.move import is_stuck
 from core.files import load
 from core.mechanism import Mechanism

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
-from app.panels.tree.machine_nodes import Node
-from app.panels.tree.menus import row_menu
+from app.panels.tree.tree_nodes import Node
+from app.panels.tree.tree_rows import row_menu
 from app.plotting.channels import likely
 from core.files import loads
 from core.mechanism import Mechanism

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPushButton
 
 from app.background.slices import slices
 from app.document.session import Ref
-from app.viewport.pointer import Pointer
+from app.viewport.gestures import Pointer
 from core.files import loads
 from core.functions.results import PoseSequence
 from core.model.edits import edits

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from app.widgets.elided import ElidedCombo, ElidedLabel
+from app.widgets.label import ElidedCombo, ElidedLabel
 
 TEXT = "3 / 24   Energies: kinetic energy of the third link, by the sum over its joints"
 

@@ -19,7 +19,7 @@ def test_the_output_leads_to_the_functions(bench):
 
 
 def test_the_sliders_make_the_first_joint_and_parameter(bench):
-    from app.widgets.empty_panel import EmptyPanel
+    from app.widgets.panel_parts import EmptyPanel
 
     bench.window.run("file.new")
     sliders, model = bench.window.sliders, lambda: bench.session.model

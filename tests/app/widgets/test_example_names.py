@@ -9,7 +9,7 @@ from app.panels.identification.pages import RunPage
 from app.panels.operating_point.panel import OperatingPointPanel
 from app.plotting.picker import FORMULA, ChannelPicker
 from app.plotting.series import column
-from app.widgets.example_names import ExampleNames
+from app.widgets.options.signal_options import ExampleNames
 from app.widgets.quantities.quantity_text import SIUnits
 from core.control.operating_point import OperatingPoint
 from core.files import load

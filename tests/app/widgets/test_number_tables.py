@@ -6,9 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.widgets.number_table import NumberColumn, NumberTable
+from app.widgets.number_table import NumberColumn, NumberTable, VaryTable
 from app.widgets.quantities.quantity_text import SIUnits, measure_of
-from app.widgets.vary_table import VaryTable
 from core.errors import KinetostatError
 from core.files import load
 from core.mechanism import Mechanism

@@ -5,9 +5,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSlider
 
+from app.panels.sliders.row import QuantitySpinBox
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.passing_wheel import PassingWheel
-from app.widgets.quantities.quantity_box import QuantitySpinBox
+from app.widgets.plain_keys import PassingWheel
 
 
 class Slider(PassingWheel, QSlider):

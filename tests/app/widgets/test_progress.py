@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject
 
-from app.widgets.progress import PLACES, ProgressBar
+from app.widgets.panel_parts import PROGRESS_PLACES, ProgressBar
 from tests.app.conftest import pump, settle
 
 
@@ -80,7 +80,7 @@ def test_a_bar_without_a_measure_is_drawn_in_beats(bench):
     bar.installEventFilter(paintings)
     places = [bar.place]
     bar._beat.timeout.connect(lambda: places.append(bar.place))
-    assert pump(lambda: len(places) == 2 * PLACES, 20.0)
+    assert pump(lambda: len(places) == 2 * PROGRESS_PLACES, 20.0)
     assert paintings.count <= len(places)
     assert places[:4] == [places[0] + k for k in range(4)]
     picture = bar.grab().toImage()

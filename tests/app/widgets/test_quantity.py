@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from app.panels.sliders.row import QuantitySpinBox
 from app.preferences.settings import Settings
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_box import QuantitySpinBox
 from app.widgets.quantities.quantity_text import Measure, number, quantity, read
 from core.errors import ExpressionError
 

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QTableWidget
 
 import kinetostat as ks
 from app.document.session import Session
+from app.panels.design.machine_page import CURVE, FUNCTION, PARAMETERS
 from app.panels.design.panel import DesignPanel
-from app.panels.design.questions import CURVE, FUNCTION, PARAMETERS
 from app.panels.identification.panel import MOTION, RUN, IdentificationPanel
 from app.panels.operating_point.panel import OperatingPointPanel
 from app.panels.studies.panel import StudiesPanel

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.session import Ref
-from app.panels.panel import panels
-from app.widgets.accessible import name_inputs, name_panel
+from app.panels import panels
 from app.widgets.fields.text_editors import FileEditor
+from app.widgets.label import name_inputs, name_panel
 
 INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
 

@@ -204,10 +204,10 @@ def test_help_has_a_page_for_everything(bench):
 
 
 def test_licences_are_known_of_every_library():
-    from app.dialogs.licences import DIRECT, libraries
+    from app.dialogs.about import DIRECT_LIBRARIES, libraries
 
     found = {each.name.lower(): each for each in libraries()}
-    assert {name.lower().replace("-", "_") for name in DIRECT} <= {name.replace("-", "_") for name in found}
+    assert {name.lower().replace("-", "_") for name in DIRECT_LIBRARIES} <= {name.replace("-", "_") for name in found}
     assert all(each.licence for each in found.values())
 
 

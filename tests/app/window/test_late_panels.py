@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QTabBar
 
 from app.background.slices import slices
-from app.panels.panel import BOTTOM, panels
+from app.panels import BOTTOM, panels
 from app.window.docks import HIGHEST
 from app.window.window import Window
 from core.files import load

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.background import guard
-from app.preferences.folders import obstacle
-from app.preferences.settings import Settings
+from app.preferences.settings import Settings, unwritable_folders_message
 
 CODE = {"KINETOSTAT_CACHE": os.environ.get("KINETOSTAT_CACHE", "")}
 """Where machine code is kept between tests."""
@@ -70,10 +69,10 @@ def test_what_cannot_be_kept_is_said_in_one_message(tmp_path):
     file = tmp_path / "file"
     file.touch()
     kept = {"settings": file / "a", "recovery copies": file / "b", "runs": tmp_path / "new" / "runs"}
-    text = obstacle(kept)
+    text = unwritable_folders_message(kept)
     assert text.startswith(f"Settings and recovery copies cannot be kept: Not a directory ({file / 'a'}).")
     assert (tmp_path / "new" / "runs").is_dir()
-    assert obstacle({"runs": tmp_path / "new" / "runs"}) == ""
+    assert unwritable_folders_message({"runs": tmp_path / "new" / "runs"}) == ""
 
 
 def test_settings_last_for_the_session_where_they_cannot_be_written(tmp_path):

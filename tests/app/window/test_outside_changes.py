@@ -200,16 +200,16 @@ def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(bench, tmp_path):
 
 
 def test_in_a_folder_that_cannot_be_written_the_hint_is_left_out(bench, tmp_path, monkeypatch):
-    from app.document.kept import lock_hint
+    from app.document.kept import recovery_copies
 
-    class Refused(lock_hint.QLockFile):
+    class Refused(recovery_copies.QLockFile):
         def tryLock(self, _wait=0):
             return False
 
         def error(self):
-            return lock_hint.QLockFile.LockError.PermissionError
+            return recovery_copies.QLockFile.LockError.PermissionError
 
-    monkeypatch.setattr(lock_hint, "QLockFile", Refused)
+    monkeypatch.setattr(recovery_copies, "QLockFile", Refused)
     path = tmp_path / "four_bar.kst"
     shutil.copy(EXAMPLES["four_bar"], path)
     bench.open(path)

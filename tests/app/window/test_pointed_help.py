@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.dialogs.help import HelpDialog, topics
 from app.document.session import Ref
-from app.panels.panel import panels
+from app.panels import panels
 from app.widgets.fields.field_editor import FieldEditor
-from app.window.pointed_help import help_topic_under_pointer, topic_of
+from app.window.dialog_opener import help_topic_under_pointer, topic_of
 from core.model import COLLECTIONS
 from core.model.fields import fields_of
 

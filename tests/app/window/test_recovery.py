@@ -13,7 +13,7 @@ import pytest
 from app.document.kept import recovery_copies
 from app.document.kept.companion import Kept
 from app.document.kept.recovery_copies import Leftover, Origin
-from app.plotting.sheets import Plot
+from app.plotting.curves import Plot
 from core.model.edits import edits
 from resources import examples
 from tests.walks import slow
@@ -33,7 +33,7 @@ def recovery(bench):
     def empty():
         for place in (*found.folder.glob("*.kst"), *found.folder.glob("*.json")):
             if place.stem != found.copy.stem:
-                recovery_copies.remove(place)
+                recovery_copies.remove_copy(place)
 
     found._prepare_folder()
     empty()
@@ -145,7 +145,7 @@ def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back
 
 def test_a_copy_that_cannot_be_read_is_named_and_stays(bench, recovery):
     copy = recovery.folder / "broken.kst"
-    recovery_copies.write(
+    recovery_copies.write_copy(
         copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), Kept()
     )
     restore(bench, copy)
@@ -232,19 +232,21 @@ def test_a_vanished_folder_is_made_again(bench, four_bar, recovery):
 
 def test_a_clock_that_was_set_back_hides_nothing(recovery):
     copy = recovery.folder / "future.kst"
-    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept())
+    recovery_copies.write_copy(
+        copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept()
+    )
     assert [left.origin.edits for left in recovery_copies.leftovers(recovery.folder)] == [2]
 
 
 def test_what_was_discarded_long_ago_goes(recovery):
     copy = recovery.folder / "old.kst"
-    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
-    gone = recovery_copies.discard(Leftover(copy))
-    recovery_copies.purge(recovery.folder)
+    recovery_copies.write_copy(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
+    gone = recovery_copies.discard_copy(Leftover(copy))
+    recovery_copies.purge_discarded(recovery.folder)
     assert gone.copy.exists()
     past = time.time() - 2 * recovery_copies.KEPT_FOR
     os.utime(gone.copy, (past, past))
-    recovery_copies.purge(recovery.folder)
+    recovery_copies.purge_discarded(recovery.folder)
     assert not gone.copy.exists()
 
 
@@ -279,7 +281,7 @@ def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, 
 
 def test_a_time_that_no_clock_shows_hinders_nothing(recovery):
     copy = recovery.folder / "odd.kst"
-    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
+    recovery_copies.write_copy(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
     assert [left.words for left in recovery_copies.leftovers(recovery.folder)] == ["A"]
 
 

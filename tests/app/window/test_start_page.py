@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
-from app.document.kept import recent_pictures
+from app.window import files
 from app.window.start_page import CHOICES
 from core.model import Model
 from resources import examples
@@ -79,14 +79,14 @@ def test_esc_and_a_tool_put_it_away_until_it_is_asked_for(bench):
 
 
 def test_a_file_that_was_left_is_offered_with_its_picture(bench, tmp_path, monkeypatch):
-    monkeypatch.setattr(recent_pictures, "folder", lambda: tmp_path / "pictures")
+    monkeypatch.setattr(files, "pictures_folder", lambda: tmp_path / "pictures")
     bench.example("four_bar")
     path = tmp_path / "mine.kst"
     assert bench.session.save(path)
     bench.open(path)
     bench.draw()
     bench.window.run("file.new")
-    assert recent_pictures.picture_of(path).is_file()
+    assert files.picture_of(path).is_file()
     page = bench.window.start_page
     bench.window.run("file.start")
     assert page.shelf.tabs.tabText(0) == "Recent"
@@ -102,20 +102,20 @@ def test_only_the_newest_pictures_stay(tmp_path, monkeypatch):
 
     from PySide6.QtGui import QImage
 
-    monkeypatch.setattr(recent_pictures, "folder", lambda: tmp_path)
-    monkeypatch.setattr(recent_pictures, "MOST", 2)
+    monkeypatch.setattr(files, "pictures_folder", lambda: tmp_path)
+    monkeypatch.setattr(files, "MOST_PICTURES", 2)
     image = QImage(800, 500, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.red)
     for k in range(4):
         path = tmp_path / f"{k}.kst"
-        recent_pictures.keep(image, path)
-        if recent_pictures.picture_of(path).exists():
-            os.utime(recent_pictures.picture_of(path), (1000 + k, 1000 + k))
-    left = [k for k in range(4) if recent_pictures.picture_of(tmp_path / f"{k}.kst").exists()]
+        files.keep_picture(image, path)
+        if files.picture_of(path).exists():
+            os.utime(files.picture_of(path), (1000 + k, 1000 + k))
+    left = [k for k in range(4) if files.picture_of(tmp_path / f"{k}.kst").exists()]
     assert len(left) == 2
     assert 3 in left
-    taken = QImage(str(recent_pictures.picture_of(tmp_path / "3.kst")))
-    assert taken.size() == recent_pictures.SIZE
+    taken = QImage(str(files.picture_of(tmp_path / "3.kst")))
+    assert taken.size() == files.PICTURE_SIZE
 
 
 def test_a_new_model_while_one_draws_begins_anew(bench):

@@ -12,11 +12,11 @@ from collections import defaultdict
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from app.background.collector import Collector, freeze_existing_objects
 from app.commands.elements import add_link
 from app.document.session import Ref
 from app.plotting.channels import likely
-from app.plotting.sheets import Plot
+from app.plotting.curves import Plot
+from app.window.start import GarbageCollector, freeze_existing_objects
 from benchmarks.watch import piece
 from core.functions import call
 from resources import examples
@@ -37,7 +37,7 @@ def started():
     """Garbage is looked for as in a program that has just started: not in all that thousands of tests have left."""
     gc.collect()
     freeze_existing_objects()
-    collector = Collector()
+    collector = GarbageCollector()
     yield
     collector.close()
     gc.unfreeze()

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.dialogs.leaving import Wanted
-from app.panels.panel import BOTTOM, panels
+from app.panels import BOTTOM, panels
 from app.window.docks import Docks
 from core.model.edits import edits
 from resources import examples

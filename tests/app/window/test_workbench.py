@@ -8,7 +8,7 @@ import pytest
 
 import app.viewport.stage as stage
 import app.workbench as workbench
-from app.panels.panel import panels
+from app.panels import panels
 
 PROTOCOLS = [
     each for module in (workbench, stage) for each in vars(module).values() if getattr(each, "_is_protocol", False)

@@ -511,3 +511,10 @@ def test_a_doubled_not_is_a_truth_in_graphs_too(text, x):
 def test_a_name_that_is_also_a_word_is_written_so_that_it_is_read_again():
     node = parse("(not) - x")
     assert parse(text_of(node)) == node
+
+
+@pytest.mark.parametrize("number", [2.1735680310138917e16, 1e-7, 6.02214076e23, 5e-324, 1.7976931348623157e308])
+def test_mathematica_gets_every_digit_of_a_number(number):
+    written = text_of(parse(repr(number)), "mathematica")
+    assert "*^" in written  # a product with a power of ten would be rounded again
+    assert evaluate(parse(written, "mathematica"), {}) == number

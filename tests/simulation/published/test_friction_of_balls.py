@@ -14,7 +14,7 @@ from core.model import Body, Inertia, Joint, Model
 from core.model.shapes import Pose
 from core.numerics.bounded_forces import norm_bounded_forces
 from core.simulation import simulate
-from core.simulation.equations import ball_forces, sliding_onset
+from core.simulation.equations import friction_disk_forces, sliding_onset
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS
 from tests.walks import slow
 
@@ -141,7 +141,7 @@ def test_forces_in_balls_are_those_of_the_least_acceleration():
             against = rate + np.linalg.norm(rate) * force / radius
             assert np.linalg.norm(against) <= 1e-11 * np.linalg.norm(sizes[own])
         lam, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
-        assert ball_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, lam, side, g, n)
+        assert friction_disk_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, lam, side, g, n)
         np.testing.assert_allclose(g, found.rates, atol=1e-10 * np.max(sizes))
 
 
@@ -168,7 +168,7 @@ def test_balls_that_slow_down_have_negative_multipliers():
     for A, c, high, shares, lam in slowing_down(400):
         n = len(c)
         found, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
-        ball_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, found, side, g, n)
+        friction_disk_forces.norm_bounded_forces(A.ravel(), c, -high, high, shares, found, side, g, n)
         if np.any((shares > 1) & (side == 0.0)):
             tried += 1
             assert sliding_onset.solve_slowing_forces(A.ravel(), c, shares, high, g, found, n)

@@ -69,7 +69,7 @@ class Formula:
     """Formula of time, differentiated exactly."""
 
     def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
-        self.node, self.values, self.where = mode_variables.with_modes(parse(text)), values, where
+        self.node, self.values, self.where = mode_variables.settled_derivative(parse(text)), values, where
         self.modes = len(mode_variables.numbers)
 
     def __call__(self, t: Sequence[Any]) -> Target:

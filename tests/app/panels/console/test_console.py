@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QTimer
 
-from app.panels.console.completion import completions
+from app.panels.console.interpreter import completions
 from app.panels.console.panel import ConsolePanel
 
 

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from app.document.session import Session
+from app.panels.design.machine_page import CURVE, FUNCTION, MOTION
 from app.panels.design.panel import DesignPanel
-from app.panels.design.questions import CURVE, FUNCTION, MOTION
 from app.panels.design.search import Found
 from core.files import load
 from resources import EXAMPLES

@@ -6,8 +6,8 @@ import threading
 import pytest
 from PySide6.QtCore import Qt
 
+from app.document.analyses import AT_ONCE, Diagnosis
 from app.document.session import Ref, Session
-from app.document.validation import AT_ONCE, Diagnosis
 from app.panels.findings.panel import FINDING, FindingsPanel
 from core.model import Body, Finding, Inertia, Joint, Limit, Model
 from core.model.edits import edits
@@ -154,7 +154,7 @@ def test_a_large_model_is_checked_once_beside_the_window(qapp, qtbot, monkeypatc
     for diagnosis in panels:
         diagnosis.findings(model)
     edited = edits.change(model, "bodies", "b7", mass=2.0)
-    monkeypatch.setattr("app.document.validation.check", check)
+    monkeypatch.setattr("app.document.analyses.check", check)
     for diagnosis in panels:
         diagnosis.findings(edited)
     qtbot.waitUntil(lambda: not any(diagnosis._pause.isActive() for diagnosis in panels))

@@ -8,7 +8,7 @@ import sys
 from app.window.start import application
 application(["test"])
 import app.panels.output.card
-from app.panels.output.cards import part_of
+from app.panels.output.parts import part_of
 from core.functions.diagrams import Diagram, Series
 from core.functions.results import Message
 part_of(Message(text="Nothing moves."), None)
@@ -19,7 +19,7 @@ print(type(part).__name__, "pyqtgraph" in sys.modules)
 
 BESIDE = """
 import sys
-from app.panels.functions.run_function import work_of
+from app.panels.functions.panel import work_of
 from core.apart.work_process import WorkProcess
 from core.files import load
 from core.functions import Context

@@ -7,9 +7,8 @@ import pytest
 
 from app.background.jobs import Jobs
 from app.cli.function_command import present
-from app.panels.output.cards import Place, card_of, part_of
 from app.panels.output.panel import OutputPanel
-from app.panels.output.parts import TextPart
+from app.panels.output.parts import CardPlace, TextPart, card_of, part_of
 from app.runs.answers import Answers
 from app.widgets.label import Label
 from core.errors import ModelError
@@ -76,7 +75,7 @@ def test_what_has_no_poses_cannot_be_drawn(tmp_path, context):
 
 
 def test_a_widget_registers_for_its_kind(qtbot, session, settings, beat):
-    place = Place(session, settings, lambda: beat)
+    place = CardPlace(session, settings, lambda: beat)
 
     @dataclass(frozen=True, kw_only=True)
     class LoudBeat(Beat):
@@ -93,7 +92,7 @@ def test_a_widget_registers_for_its_kind(qtbot, session, settings, beat):
 
 def test_what_is_no_result_is_refused_by_name(session, settings):
     with pytest.raises(TypeError, match="not dict"):
-        part_of({}, Place(session, settings, lambda: None))
+        part_of({}, CardPlace(session, settings, lambda: None))
 
 
 def test_a_kind_says_how_it_is_written():

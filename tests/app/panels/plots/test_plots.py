@@ -18,13 +18,12 @@ from PySide6.QtWidgets import QApplication
 from scipy.ndimage import gaussian_filter
 
 from app.plotting import channels, export
-from app.plotting.clipping import clipped
-from app.plotting.curves import curves
+from app.plotting.chart import clipped_line
+from app.plotting.curves import Plot, Sheet, curves
 from app.plotting.dragged_channels import CHANNELS
 from app.plotting.series import Series, column, expanded, is_extension_of
-from app.plotting.sheets import Plot, Sheet
 from app.preferences.theme import LIGHT
-from app.widgets.elided import LEGIBLE
+from app.widgets.label import LEGIBLE
 from core.simulation import simulate
 from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
@@ -714,7 +713,7 @@ def test_a_drawing_of_a_part_ends_at_its_edges(bench, plots, tmp_path):
 def test_a_clipped_line_is_what_of_it_is_inside(points):
     """Its length is that of the points, dense along the line, that are inside."""
     x, y = np.array(points, dtype=float).T
-    cx, cy = clipped(x, y, (-1.0, -1.0), (1.0, 1.0))
+    cx, cy = clipped_line(x, y, (-1.0, -1.0), (1.0, 1.0))
     seen = ~np.isnan(cx)
     assert (np.abs(cx[seen]) <= 1.0 + 1e-9).all()
     assert (np.abs(cy[seen]) <= 1.0 + 1e-9).all()
@@ -733,7 +732,7 @@ def test_a_clipped_line_is_what_of_it_is_inside(points):
 
 def test_a_line_that_stays_inside_stays_one_line():
     t = np.linspace(0.0, 1.0, 50)
-    cx, cy = clipped(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
+    cx, cy = clipped_line(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
     assert (cx == t).all()
     assert (cy == np.sin(t)).all()
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
-from app.widgets.fields.length_editor import LengthEditor
+from app.widgets.fields.number_editors import LengthEditor
 from core.design import linkage
 from core.model import Body, Cylinder, Model
 

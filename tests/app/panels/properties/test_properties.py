@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, Q
 
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
-from app.widgets.fields.applicability import applies
 from app.widgets.fields.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import FieldEditor
 from app.widgets.fields.number_editors import NumberEditor, VectorEditor
 from app.widgets.fields.part_editors import PartEditor, PartsEditor
+from app.widgets.fields.shown_fields import applies
 from app.widgets.fields.table_editor import TableEditor
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.model import (

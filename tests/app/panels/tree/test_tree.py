@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.commands import element_edits
 from app.document.session import Ref, Session
-from app.panels.tree.machine_nodes import walk
 from app.panels.tree.panel import NODE, ModelTree
-from app.panels.tree.sections import nodes
+from app.panels.tree.tree_nodes import nodes, walk
 from app.widgets.fields.field_dialogs import DraftDialog, RemovalDialog
 from app.widgets.quantities.quantity_text import SIUnits
 from core.model import (
@@ -28,7 +27,7 @@ from core.model import (
     Parameter,
     Pose,
     SubAssembly,
-    connections,
+    new_elements,
 )
 from core.model.edits import edits
 
@@ -383,7 +382,7 @@ def test_links_hung_on_each_other_grow_an_arm(session):
         element_edits.add_link(session)
     tip = session.selection.name
     poses = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
-    assert poses[tip][0, 3] == pytest.approx(2 * connections.LINK_LENGTH)
+    assert poses[tip][0, 3] == pytest.approx(2 * new_elements.LINK_LENGTH)
 
 
 def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):

@@ -1,0 +1,106 @@
+"""The convex problem of one instant: which of the contact rows that may stick do, and with what forces.
+
+Minimise ½ λᵀ A λ + cᵀ λ over admissible λ (Gauss's principle), with A = W ∂a/∂λ and c the accelerations along the rows
+without their forces: γ̇ = A λ + c is then zero along rows that stick. Rows that static friction cannot hold break away
+and get the bounds of kinetic friction (`resolved`). Forces within bounds are found by
+`core.simulation.equations.admissible_forces`, with vector friction by `core.simulation.equations.friction_disk_forces`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.admissible_forces import MOVES, bounded, sum_of_sizes
+from core.simulation.equations.friction_disk_forces import length_of, norm_bounded_forces
+from core.simulation.machine_code.language import loader, native, scratch
+from core.simulation.machine_code.records import Fixed, Floats, Record
+
+
+class ContactProblem(Record):
+    """Memory of the problem, for up to all contact rows of a machine; only the first `count` entries are in use."""
+
+    capacity: Fixed
+    count: int = 0
+    """Number of candidates: rows that may stick, rest on a stop, or stay at a speed limit."""
+    chosen: Floats
+    """Index of each candidate among the contact rows."""
+    shares: Floats
+    """Number of rows of the friction disk that begins at a candidate, bounded together; 0 for its other rows."""
+    responses: Floats
+    """Accelerations (nv,) per unit force of each candidate, one after another."""
+    A: Floats
+    """(count count,) response matrix W ∂a/∂λ, row by row."""
+    base: Floats
+    """(n,) ẏ without the forces of the candidates."""
+    c: Floats
+    """Accelerations γ̇ along the candidates without their forces."""
+    static_low: Floats
+    static_high: Floats
+    kinetic_low: Floats
+    kinetic_high: Floats
+    """Smallest and largest force at rest, and while sliding."""
+    broken: Floats
+    """1: the candidate has broken away."""
+    excess: Floats
+    """Force by which the bounds are narrowed where a located row is slightly beyond them."""
+    force: Floats
+    """λ, N·m or N."""
+    side: Floats
+    """Bound at which λ is: −1 lower, 1 upper (of a friction disk: its rim), 0 inside."""
+    rate: Floats
+    """γ̇ with λ."""
+
+
+load_problem = loader(ContactProblem)
+
+
+def problem_for(count: int, nv: int, n: int) -> ContactProblem:
+    """Allocate the problem of a machine with `count` contact rows, nv speeds and n states."""
+    arrays: dict[str, Any] = {field.name: np.zeros(count) for field in ContactProblem.fields if field.dimensions}
+    arrays |= {"A": np.zeros(count * count), "responses": np.zeros(count * nv), "base": np.zeros(n)}
+    return ContactProblem(capacity=count, **arrays)
+
+
+@native
+def set_bounds(problem: int, low: Any, high: Any) -> None:
+    """Compute the bounds of the candidates: those at rest, or while sliding where they have broken away."""
+    p = load_problem(problem)
+    for i in range(p.count):
+        slides = p.broken[i] > 0.0
+        least = p.kinetic_low[i] if slides else p.static_low[i]
+        most = p.kinetic_high[i] if slides else p.static_high[i]
+        less = min(p.excess[i], 0.5 * (most - least))
+        low[i], high[i] = least + less, most - less
+
+
+@native
+def resolved(problem: int) -> Any:
+    """Decide which candidates start to slide: those that static friction cannot hold get their kinetic friction bounds,
+    until no further one breaks away.
+
+    At most count + 1 rounds, since broken rows only become more. Returns False if the forces are approximate.
+    """
+    p = load_problem(problem)
+    n = p.count
+    low, high, well, alone = scratch(n), scratch(n), True, True
+    for i in range(n):
+        alone = alone and int(p.shares[i]) == 1
+    while True:
+        set_bounds(problem, low, high)
+        if alone:
+            well = bounded(p.A, p.c, low, high, p.force, p.side, p.rate, n) and well
+        else:
+            well = norm_bounded_forces(p.A, p.c, low, high, p.shares, p.force, p.side, p.rate, n) and well
+        more = 0
+        for i in range(n):
+            count, size = int(p.shares[i]), 0.0
+            for j in range(i, i + count):
+                size += sum_of_sizes(p.A, p.c, p.force, j, n) ** 2
+            if count > 0 and p.broken[i] == 0.0 and length_of(p.rate, i, count) > MOVES * np.sqrt(size):
+                more += 1
+                for j in range(i, i + count):
+                    p.broken[j] = 1.0
+        if more == 0:
+            return well

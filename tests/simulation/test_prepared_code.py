@@ -1,0 +1,37 @@
+"""A worker process makes the code of a run ahead, once for the same machine and settings."""
+
+import pytest
+
+from core.apart.work_process import WorkProcess
+from core.codegen import object_cache, object_code
+from core.files import load
+from core.mechanism import Mechanism
+from core.simulation import prepared_code
+from core.simulation.machine_code.intermediate import read
+from core.simulation.prepared_code import prepare_run
+from resources import EXAMPLES
+
+
+@pytest.fixture
+def process():
+    """A worker process, ended at the end."""
+    process = WorkProcess()
+    yield process
+    process.close()
+
+
+def test_the_code_of_a_run_is_made_once_by_another_process(process, tmp_path, monkeypatch):
+    monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path / "cache"))
+    mech = Mechanism(load(EXAMPLES / "pendulum.kst"))
+    bitcode = read("equations.entry_points.tree_derivative").bitcode
+    assert not prepare_run(process, mech, {"duration": -1.0})  # as a run would be refused
+    assert prepare_run(process, mech, {"duration": 1.0})
+    assert object_cache.load(object_code._key(bitcode, object_code.QUICK)) is not None
+    monkeypatch.setattr(prepared_code, "work_apart", None)
+    assert not prepare_run(process, mech, {"duration": 1.0})
+
+
+def test_where_nothing_can_be_kept_nothing_is_made(process, monkeypatch):
+    monkeypatch.setenv("KINETOSTAT_CACHE", "")
+    assert not prepare_run(process, Mechanism(load(EXAMPLES / "pendulum.kst")), {"duration": 1.0})
+    assert process.id is None
