@@ -56,57 +56,8 @@ if TYPE_CHECKING:
     from core.mechanics.elements.constraints.frame_constraint import FrameConstraint
     from core.mechanics.elements.forces.line_law import LineLaw
     from core.mechanism import Mechanism
-    from core.model import (
-        Aim,
-        Annotation,
-        Arrow,
-        Beam,
-        Body,
-        Box,
-        Capsule,
-        Coil,
-        Cone,
-        Constraint,
-        CurveRow,
-        Cylinder,
-        DesignVariable,
-        DHChain,
-        DHRow,
-        Driver,
-        Finding,
-        Force,
-        Frame,
-        FunctionRow,
-        Gearwheel,
-        Gravity,
-        Inertia,
-        Joint,
-        Junction,
-        Limit,
-        LineMass,
-        Material,
-        Mesh,
-        Mimic,
-        Model,
-        Parameter,
-        Pipe,
-        Pose,
-        PoseRow,
-        Quantity,
-        RecordRow,
-        RequiredRow,
-        Sensor,
-        Setting,
-        Sphere,
-        Strand,
-        StudyPlan,
-        SubAssembly,
-        Trim,
-        TrimRow,
-        VariedRow,
-        World,
-    )
     from core.model.edits import edits
+    from core.model.element_classes import *  # noqa: F403
     from core.numerics import spatial as spatial
     from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
@@ -159,56 +110,6 @@ _PLACES = {
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.constraints.mobility.findings": ("check",),
-    "core.model": (
-        "Aim",
-        "Annotation",
-        "Arrow",
-        "Beam",
-        "Body",
-        "Box",
-        "Capsule",
-        "Coil",
-        "Cone",
-        "Constraint",
-        "Cylinder",
-        "CurveRow",
-        "DHChain",
-        "DHRow",
-        "DesignVariable",
-        "Driver",
-        "Finding",
-        "Force",
-        "Frame",
-        "FunctionRow",
-        "Gearwheel",
-        "Gravity",
-        "Inertia",
-        "Joint",
-        "Junction",
-        "Limit",
-        "LineMass",
-        "Material",
-        "Mesh",
-        "Mimic",
-        "Model",
-        "Parameter",
-        "Pipe",
-        "Pose",
-        "PoseRow",
-        "Quantity",
-        "RecordRow",
-        "RequiredRow",
-        "Sensor",
-        "Setting",
-        "Sphere",
-        "Strand",
-        "StudyPlan",
-        "SubAssembly",
-        "Trim",
-        "TrimRow",
-        "VariedRow",
-        "World",
-    ),
     "core.identification.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
     "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
@@ -219,8 +120,8 @@ _PLACES = {
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
-
-__all__ = ["__version__", *_MODULES, *_PLACE]
+_ELEMENTS = "core.model.element_classes"
+"""Module whose names are all offered here."""
 
 
 _OLDEST = (3, 11)
@@ -346,19 +247,23 @@ def import_error_message(error: ImportError) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES and name not in _PLACE:
+    if name == "__all__":
+        return ["__version__", *_MODULES, *_PLACE, *importlib.import_module(_ELEMENTS).__all__]
+    offered, other = name in _MODULES or name in _PLACE, name.startswith("_") or name in _ROOMS
+    if not other:
+        _require_suitable_python()
+    if other or not (offered or name in importlib.import_module(_ELEMENTS).__all__):
         raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
-    _require_suitable_python()
     if name in _MODULES:
         value: Any = importlib.import_module(_MODULES[name])
     else:
-        value = getattr(importlib.import_module(_PLACE[name]), name)
+        value = getattr(importlib.import_module(_PLACE.get(name, _ELEMENTS)), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> "list[str]":
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))
 
 
 if __name__ == "__main__":

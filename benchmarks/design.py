@@ -43,7 +43,7 @@ def cpu(work, times: int = 1) -> float:
 
 def main(count: int) -> None:
     """Measure and tell."""
-    lines = ["Processor time of one core, which other programs use, too.", "", "| what | figure |", "| --- | --- |"]
+    lines = ["Processor time of one core, which other programs used as well.", "", "| what | figure |", "| --- | --- |"]
     for what, figure in figures(count):
         lines.append(f"| {what} | {figure} |")
         print(lines[-1], flush=True)
@@ -63,7 +63,7 @@ def figures(count: int) -> Iterator[tuple[str, str]]:
         name: POSES / cpu(lambda name=name: getattr(swept, name)(q, p), 7) for name in ("points", "poses", "slopes")
     }
     yield (
-        "a four-bar's point: value; whole pose; value and slopes by five lengths and the crank",
+        "a four-bar's point: value; whole pose; value and derivatives with respect to five lengths and the crank",
         "; ".join(f"{rates[name] / 1e6:.1f}" for name in ("points", "poses", "slopes")) + " M poses/s",
     )
     yield "LInK's NumPy solver for the same linkage (published, not run here)", f"{QUOTED / 1e6:.2f} M poses/s"

@@ -28,13 +28,13 @@ from app.commands.element_edits import (
 )
 from app.document.connection_draft import free_pose_for_assembly
 from app.document.connection_kinds import CONNECTIONS, Connection
-from app.document.opening import MessagePlace, every_pattern, offer_trust
+from app.document.opening import MessagePlace, every_pattern, mesh_filter, offer_trust
 from app.document.revision import Ref
 from app.document.session import Session
 from app.preferences.element_icons import joint_icon
 from app.tools.connect import arm
 from app.widgets.fields.field_dialogs import remove
-from app.widgets.fields.text_editors import FILTERS, stored_path
+from app.widgets.fields.text_editors import stored_path
 from core.errors import KinetostatError
 from core.files import assembly
 from core.model import JOINT_KINDS, WORLD, Mesh, Model, new_elements
@@ -67,7 +67,7 @@ def add_mesh(bench: Workbench) -> None:
     if ref is None or not _is_own_body_selected(bench):
         return
     start = str(session.folder or "")
-    path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
+    path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{mesh_filter()};;All files (*)")
     if path:
         shape = Mesh(file=stored_path(session.model.origin, path))
 

@@ -3,7 +3,7 @@ filters of file dialogs, and the permission for a file to run its own code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -153,6 +153,33 @@ def save_filter(suffix: str = "") -> str:
     table = _patterns(writing=True)
     table = {title: patterns for title, patterns in table.items() if not suffix or f"*{suffix}" in patterns}
     return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())
+
+
+DH_TABLES = ("kst", "csv", "toml", "robotica")
+"""Formats that hold a Denavit–Hartenberg table."""
+
+
+def _titled_filter(title: str, suffixes: Iterable[str]) -> str:
+    return f"{title} ({' '.join(f'*{suffix}' for suffix in suffixes)})"
+
+
+def table_filter() -> str:
+    """Return the file dialog filter of the formats in which a Denavit–Hartenberg table can be written."""
+    return ";;".join(_titled_filter(FORMATS[name].title, FORMATS[name].suffixes) for name in DH_TABLES)
+
+
+def mesh_filter() -> str:
+    """Return the filter of the files that are read as meshes."""
+    from core.files.meshes.lookup import MESH_SUFFIXES
+
+    return _titled_filter("Meshes", MESH_SUFFIXES)
+
+
+def signal_filter() -> str:
+    """Return the filter of the files that are read as recorded signals."""
+    from core.mechanics.elements.recorded_signals import SIGNAL_SUFFIXES
+
+    return _titled_filter("Recorded signals", SIGNAL_SUFFIXES)
 
 
 TRUST_QUESTION = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -98,8 +98,3 @@ def lengths_changed(before: Model, now: Model) -> bool:
     """Return True if a parameter of both models has another value."""
     old = {each.name: each.value for each in before.parameters}
     return any(each.name in old and each.value != old[each.name] for each in now.parameters)
-
-
-def any_named(names: Iterable[str], *wanted: str) -> bool:
-    """Return True if one of the names is wanted."""
-    return bool(set(names) & set(wanted))

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from core.errors import FileError, KinetostatError
@@ -304,6 +305,25 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
         raise error.at(file=source.file) from None
     except RecursionError:
         raise FileError("The file is nested too deeply.", file=source.file, remedy="Simplify it.") from None
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise FileError(
+            f"The reader of {format.title} fails here ({type(error).__name__}: {error}).",
+            file=source.file,
+            line=_line_being_read(error.__traceback__),
+            remedy="Check this place. If it is valid, report it with the file: a reader should say what is wrong.",
+        ) from error
+
+
+def _line_being_read(trace: TracebackType | None) -> int | None:
+    """Return the line of the tag or node at which a reader failed: that of the innermost function that has one."""
+    found: int | None = None
+    while trace is not None:
+        for value in trace.tb_frame.f_locals.values():
+            for attribute in ("line", "sourceline"):  # of nodes of native files, and of XML tags
+                line = getattr(value, attribute, None)
+                found = line if isinstance(line, int) else found
+        trace = trace.tb_next
+    return found
 
 
 def assembly(

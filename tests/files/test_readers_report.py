@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
 import kinetostat as ks
 from core.errors import FileError
-from core.files import load, read
+from core.files import Format, Options, Reading, Source, load, read
+from core.files.formats import reading_of
 from core.files.meshes.lookup import resolve_mesh
 from core.files.sent_model import SentModel
+from core.files.source import source_of_text
+from core.files.xml_source import parse_xml
+from core.model import Body, Model
 
 FALLING = """<mujoco><worldbody><geom type="plane" size="5 5 .1"/><body name="ball" pos="0 0 1">
 <joint name="j" type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody>
@@ -29,6 +34,28 @@ def test_loading_logs_what_is_left_out_and_runs_note_it(tmp_path, caplog):
     assert not caplog.records
     run = ks.simulate(model, 0.01)
     assert any("contacts are not computed" in note and "actuators" in note for note in run.notes)
+
+
+def read_toy(source: Source, _options: Options) -> Reading:
+    """A reader as a newcomer writes it, who trusts the file."""
+    root, findings = parse_xml(source)
+    bodies = [Body(name=tag.attrib["name"], mass=float(tag.attrib["mass"])) for tag in root]
+    return Reading(Model(bodies=tuple(bodies)), tuple(findings))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [('<part name="b"/>', "KeyError: 'mass'"), ('<part name="b" mass="two"/>', "ValueError: could not convert")],
+)
+def test_an_error_in_a_reader_names_file_and_place(wrong, error):
+    toy = Format("toy", "Toy", (".toy",), read_toy, None, re.compile(rb"<toy"))
+    text = f'<toy>\n<part name="a" mass="1"/>\n\n{wrong}\n<part name="c" mass="3"/></toy>'
+    with pytest.raises(FileError, match=error) as raised:
+        reading_of(toy, source_of_text(text, "parts.toy"), Options())
+    assert (raised.value.file, raised.value.line) == ("parts.toy", 4)
+    assert "Toy" in raised.value.what
+    assert raised.value.remedy
+    assert raised.value.__cause__ is not None  # for who mends the reader
 
 
 def test_what_is_read_whole_logs_nothing(tmp_path, caplog):

@@ -50,6 +50,8 @@ def names_in(path):
                 made.add(name)
             case ast.Attribute(attr=name, ctx=ast.Store()):
                 made.add(name)
+            case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
+                imported |= set.union(*names_in(ROOT / f"{module.replace('.', '/')}.py"))
             case ast.ImportFrom() | ast.Import():
                 imported.update(alias.asname or alias.name for alias in node.names)
     for statement in statements_of(tree.body):

@@ -8,12 +8,19 @@ from pathlib import Path
 import pytest
 
 import kinetostat
+from core.model import element_classes
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_name_is_there():
     assert not [name for name in kinetostat.__all__ if getattr(kinetostat, name) is None]
+
+
+def test_elements_of_documents_are_among_the_names_of_scripts():
+    assert set(element_classes.__all__) <= set(kinetostat.__all__)
+    assert set(dir(kinetostat)) == set(kinetostat.__all__)
+    assert kinetostat.Body is element_classes.Body
 
 
 def test_unknown_name_is_an_attribute_error():
@@ -33,7 +40,8 @@ def test_importing_loads_no_library():
 def test_annotations_and_names_agree():
     text = (ROOT / "kinetostat.py").read_text(encoding="utf-8")
     checked = text.split("if TYPE_CHECKING:")[1].split("_MODULES")[0]
-    for name in kinetostat.__all__[1:]:
+    assert "from core.model.element_classes import *" in checked
+    for name in {*kinetostat.__all__[1:]} - {*element_classes.__all__}:
         assert f" {name}," in checked or f" {name}\n" in checked
 
 

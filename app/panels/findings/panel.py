@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background.signals import Lifetime
 from app.document.analyses import Diagnosis, mobility_of_session
 from app.document.revision import Ref, State
 from app.document.session import Session
@@ -115,8 +116,13 @@ class FindingsPanel(QWidget):
         column.addLayout(self.pages, 1)
         self.pages.addWidget(self.empty)
         self.pages.addWidget(self.list)
-        session.changed.connect(self._on_document_changed)
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._on_document_changed))
         self.refresh()
+
+    def close(self) -> None:
+        """Disconnect from all signals."""
+        self._life.close()
 
     def _table(self) -> QTreeWidget:
         table = QTreeWidget(self)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.background.signals import Lifetime
+from app.document.opening import table_filter
 from app.document.revision import Ref
 from app.panels.output.parts import CardPlace, card_of
 from app.panels.output.tables import TableView
@@ -19,7 +20,6 @@ from core.errors import KinetostatError
 from core.functions.results import FrameTable
 from core.functions.subjects.dh_fit import write_table
 
-FORMATS = "Kinetostat model (*.kst);;DH table, CSV (*.csv);;DH table, TOML (*.toml);;Robotica data file (*.rob)"
 OLD = "These frames belong to another machine, or to this one before it was edited. Run the function again."
 LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."
 
@@ -119,7 +119,7 @@ class FrameTablePart(QWidget):
     # ----------------------------------------------------------------------------- file
 
     def _save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed_file_name(), FORMATS)
+        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed_file_name(), table_filter())
         if path:
             self.write(path)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.analyses import Diagnosis
 from app.document.implied import assembly_of, elements_of_chain, joint_defaults, row_and_field_of
@@ -127,10 +128,17 @@ class PropertyEditor(QWidget):
         self._found: tuple[Finding, ...] = ()
         self._form_of: tuple[type, Ref | None] | None = None
         self._build()
-        session.changed.connect(self._on_document_changed)
-        session.selected.connect(self._on_selected)
-        settings.changed.connect(self._on_setting_changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._on_document_changed),
+            (session.selected, self._on_selected),
+            (settings.changed, self._on_setting_changed),
+        )
         self.refresh()
+
+    def close(self) -> None:
+        """Disconnect from all signals."""
+        self._life.close()
 
     def _build(self) -> None:
         self.icon = Label(parent=self)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background.signals import Lifetime
 from app.commands import element_edits
 from app.document.analyses import Diagnosis
 from app.document.implied import assembly_of
@@ -79,12 +80,19 @@ class ModelTree(QWidget):
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
-        session.changed.connect(self._on_document_changed)
-        session.selected.connect(self._show_selection)
-        session.hovered.connect(self._show_hover)
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._on_document_changed),
+            (session.selected, self._show_selection),
+            (session.hovered, self._show_hover),
+        )
         if settings is not None and hasattr(settings, "changed"):
-            settings.changed.connect(self._on_setting_changed)
+            self._life.listen((settings.changed, self._on_setting_changed))
         self.refresh()
+
+    def close(self) -> None:
+        """Disconnect from all signals."""
+        self._life.close()
 
     @property
     def widget(self) -> QWidget:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.opening import signal_filter
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.choice_editors import Combo, NameEditor
@@ -174,7 +175,7 @@ class SourceEditor(FieldEditor):
     def _browse(self) -> None:
         assert self.context is not None
         folder = str(Path(self.context.model.origin).parent)
-        dialog = QFileDialog(self, "Choose a recorded signal", folder, SIGNALS)
+        dialog = QFileDialog(self, "Choose a recorded signal", folder, f"{signal_filter()};;All files (*)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.take)
         dialog.open()
@@ -185,9 +186,6 @@ class SourceEditor(FieldEditor):
         assert self.driver is not None
         model = self.context.model
         self.attempt(following(self.driver, relative_to_document(path, model.origin), model))
-
-
-SIGNALS = "Recorded signals (*.csv *.txt *.dat *.t *.sim);;All files (*)"
 
 
 def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:

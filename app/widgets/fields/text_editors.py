@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
-from app.document.opening import every_pattern
+from app.document.opening import every_pattern, mesh_filter, signal_filter
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
@@ -103,13 +103,14 @@ class TextEditor(FieldEditor):
             self.show_text(self.line.kept)
 
 
-FILTERS: dict[type, str] = {
-    Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
-    Figures: "Shapes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off *.txt *.m)",
-    SubAssembly: f"Machines ({every_pattern()})",
-    Driver: "Recorded signals (*.csv *.txt *.dat *.sim)",
-}
-"""Default file filter of the file dialog, by element type."""
+def file_filter(owner: type) -> str:
+    """Return the default filter of the file dialog for a field of an element type."""
+    if owner is SubAssembly:
+        return f"Machines ({every_pattern()})"
+    if owner is Figures:
+        return f"Shapes {mesh_filter().partition(' ')[2].removesuffix(')')} *.txt *.m)"
+    filters = {Mesh: mesh_filter, Driver: signal_filter}
+    return filters[owner]() if owner in filters else "Pictures (*.png *.jpg *.jpeg *.bmp)"
 
 
 EMPTY: dict[type, str] = {Figures: "the program's own"}
@@ -134,8 +135,7 @@ class FileEditor(TextEditor):
         self.line.setToolTip(as_tip(value or self.field.help))
 
     def _browse(self) -> None:
-        pictures = "Pictures (*.png *.jpg *.jpeg *.bmp)"
-        first = FILTERS.get(self.owner, pictures)
+        first = file_filter(self.owner)
         dialog = QFileDialog(self, "Choose a file", str(Path(self._origin).parent), f"{first};;All files (*)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.take)

@@ -20,6 +20,8 @@ from core.model import Driver
 from core.model.units import Compound, compound
 
 Array = NDArray[np.float64]
+SIGNAL_SUFFIXES = (".csv", ".txt", ".dat", ".t", ".sim")
+"""Usual suffixes of recorded signals; any text of columns is read."""
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 LONGEST_LINE = 100_000
 """Maximum number of characters per line; a longer one means that the file is not a table."""

@@ -6,21 +6,25 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from app.document.opening import DH_TABLES, table_filter
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
-from app.widgets.fields.text_editors import FILTERS
+from app.widgets.fields.text_editors import file_filter
 from app.widgets.quantities.quantity import MARGIN, QuantityEdit
-from core.files import FORMATS
+from core.files import FORMATS, MESH_SUFFIXES
+from core.mechanics.elements.recorded_signals import SIGNAL_SUFFIXES
 from core.model import (
     Body,
     Constraint,
     Driver,
+    Figures,
     Force,
     Frame,
     Gravity,
     Inertia,
     Joint,
     Junction,
+    Mesh,
     Model,
     Parameter,
     Sensor,
@@ -393,7 +397,23 @@ def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, settings
     assert session.selection == Ref("assemblies", "part")
 
 
+def patterns(text: str) -> list[str]:
+    """The patterns of a file dialog's filter."""
+    return text.rpartition("(")[2].rstrip(")").split()
+
+
+def test_choosers_show_what_the_readers_know():
+    meshes = [f"*{suffix}" for suffix in MESH_SUFFIXES]
+    assert patterns(file_filter(Mesh)) == meshes
+    assert patterns(file_filter(Figures)) == [*meshes, "*.txt", "*.m"]
+    assert patterns(file_filter(Driver)) == [f"*{suffix}" for suffix in SIGNAL_SUFFIXES]
+    kinds = dict(zip(DH_TABLES, table_filter().split(";;"), strict=True))
+    for name, kind in kinds.items():
+        assert patterns(kind) == [f"*{suffix}" for suffix in FORMATS[name].suffixes]
+        assert FORMATS[name].write is not None
+
+
 def test_the_chooser_of_a_sub_assembly_shows_all_that_can_be_read():
-    shown = FILTERS[SubAssembly].partition("(")[2].rstrip(")").split()
+    shown = patterns(file_filter(SubAssembly))
     assert {"*.mjcf", "*.robotica", "*.kst"} <= set(shown)
     assert {f"*{suffix}" for each in FORMATS.values() if each.read for suffix in each.suffixes} == set(shown)
