@@ -154,8 +154,8 @@ def machines() -> Iterator[tuple[str, ks.Model]]:
 
 def main(names: list[str]) -> None:
     """The table, and what comes after long times."""
-    lines = ["| machine | test | difference to a run | beside libm | ns a step, C | longest | ns a step, run |"]
-    lines += ["| --- | --- | ---: | --- | ---: | ---: | ---: |"]
+    head = "| machine | test | difference from a run | beyond libm | ns per step, C | longest | ns per step, run |"
+    lines = [head, "| --- | --- | ---: | --- | ---: | ---: | ---: |"]
     for name, model in machines():
         if not names or name in names:
             lines.append(row(name, model))

@@ -73,8 +73,9 @@ def table(mech: ks.Mechanism) -> list[str]:
     ends = {closing: apart(code, code_samples(mech, closing)[1])[-1] for closing in (1, 4)}
     words = ", ".join(f"`closing={closing}` {far:.0e}" for closing, far in ends.items())
     share = float(np.median(rows[0][1:] / rows[1][1:]))
-    lines += ["", f"Code with other numbers of closing steps ends away from that of two: {words}. In the middle of all"]
-    lines += [f"samples the code is {share:.2f} times as far away as the run whose start is {AWAY[0]:.0e} rad away."]
+    lines += ["", f"Difference of the code with other numbers of closing steps from that with two: {words}. In the"]
+    lines += [f"median of all samples the code differs {share:.2f} times as much as the run whose start is"]
+    lines += [f"{AWAY[0]:.0e} rad away."]
     return lines
 
 

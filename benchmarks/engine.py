@@ -172,7 +172,7 @@ def without_gas() -> list[str]:
         ]
         for closed_forms in (True, False)
     }
-    lines = ["Without gas, begun at 10 rad/s, rk54; in brackets times real time:", ""]
+    lines = ["Without gas, started at 10 rad/s, rk54; multiples of real time in brackets:", ""]
     lines += [row(["error of the angle", "closed forms", "iteration", "ratio"]), "| --- | ---: | ---: | ---: |"]
     for level in LEVELS:
         own, other = (at(points[closed_forms], level) for closed_forms in (True, False))

@@ -25,17 +25,18 @@ METHODS = {
 
 DOCUMENT = """# Benchmarks
 
-Made by `.venv/bin/python -m benchmarks --write` (`make bench` prints the same): all programs in one process, taking
-turns; processor time, the least of 7 repeats (3 for 1000 bodies).
+Made by `.venv/bin/python -m benchmarks --write` (`make bench` prints the same): all programs run alternately in one
+process; processor time, minimum of 7 repeats (3 for 1000 bodies).
 
 {head}
 
 Times are µs per evaluation. *single*: one call from Python; *arrays*: per state of one call on an array of states;
 *inside*: per state of the loop in machine code. *C++*: per state of a loop over Pinocchio's algorithms, compiled for
-this processor by `-O3 -march=native`, where a compiler is there (`benchmarks/native`); it works in a process of its own
-and takes turns with the others. Pinocchio and MuJoCo: one call from their own Python interfaces, overhead of about 0.5
-to 1 µs included. MuJoCo's forward dynamics also prepare actuation and sensors, of which there are none here; contacts
-and constraints are off. States are within the limits of joints, beyond which ours has stops and the others nothing.
+this processor with `-O3 -march=native` if a compiler is available (`benchmarks/native`); it runs in a separate process,
+alternating with the others. Pinocchio and MuJoCo: one call from their own Python interfaces, including an overhead
+of about 0.5 to 1 µs. MuJoCo's forward dynamics also prepare actuation and sensors, of which there are none here;
+contacts and constraints are off. States are within the joint limits, beyond which our machines have stops and the
+others do not.
 
 | machine | function | single | arrays | inside | C++ | Pinocchio | MuJoCo | inside ÷ C++ | arrays ÷ | single ÷ |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -43,14 +44,14 @@ and constraints are off. States are within the limits of joints, beyond which ou
 
 ## From a model to results
 
-Forward dynamics of a machine never seen before (no cache), milliseconds. *First*: topology, trace and one evaluation
-by the interpreter; *machine code*: from trace to callable code, in the background.
+Forward dynamics of a new machine (no cache), milliseconds. *First*: topology, trace and one evaluation
+by the interpreter; *machine code*: from the trace to callable code, in the background.
 
 | machine | first result | machine code |
 | --- | ---: | ---: |
 {starts}
 
-## Goals and what is reached
+## Goals and results
 
 {goals}
 """
@@ -195,7 +196,7 @@ class Report:
                 *_inside_native(self.rows),
                 f"- Arms, inside compiled code at most 1/4 of Pinocchio's call: {_span(inside)} of it.",
                 f"- Arms, arrays of states at most 1/4 of a loop over Pinocchio: {_span(arrays)} of it.",
-                f"- Arms, single calls from Python ahead of Pinocchio's: {_span(single)} of its time.",
+                f"- Arms, single calls from Python faster than Pinocchio's: {_span(single)} of its time.",
             ]
         long = next((r for r in self.rows if r.machine == "chain of 1000" and "MuJoCo" in r.theirs), None)
         if long is not None:
@@ -204,7 +205,7 @@ class Report:
         forward = {r.machine: r.arrays.least for r in self.rows if r.function == "forward dynamics"}
         if {"chain of 50", "chain of 1000"} <= forward.keys():
             growth = math.log(forward["chain of 1000"] / forward["chain of 50"]) / math.log(20.0)
-            lines.append(f"- Cost linear in bodies: from 50 to 1000 bodies it grows with the power {growth:.2f}.")
+            lines.append(f"- Cost linear in the bodies: from 50 to 1000 bodies it grows with the power {growth:.2f}.")
         starts = {s.machine: s for s in self.starts}
         for title, first, compiled in (
             ("UR5, 6 joints", 0.1, 0.5),
@@ -228,7 +229,7 @@ def _inside_native(rows: list[Row]) -> list[str]:
         for who, arm in (("Arms", True), ("Chains", False))
     }
     return [
-        f"- {who}, inside compiled code, beside a loop over Pinocchio in C++: {_span(ratios)} of it."
+        f"- {who}, inside compiled code, compared with a loop over Pinocchio in C++: {_span(ratios)} of its time."
         for who, ratios in found.items()
         if ratios
     ]

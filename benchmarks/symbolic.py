@@ -151,8 +151,8 @@ def row(title: str, model: Model, symbols: str | None) -> Row:
 SECTION = """## Symbols
 
 Made by `python -m benchmarks.symbolic --write`; processor time in one process. *Raw*: M, C, G as exact polynomials;
-*written*: in short form. Operations of M, C and G together: with every term by itself, as written, with common
-subexpressions computed once; and those of τ by recursion.
+*written*: in short form. Operations of M, C and G together: fully expanded, as written, and with common
+subexpressions computed once; then those of τ by recursion.
 
 | robot | symbols | raw | written | terms | as written | common parts once | τ by recursion |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -161,8 +161,8 @@ subexpressions computed once; and those of τ by recursion.
 {peers}
 
 Goals: PUMA with all symbols raw within 0.2 s, written within 60 s, Stanford arm within 10 s; as written at most half
-of the terms; code of τ at most that of Newton and Euler by hand ({by_hand} operations); a 3R arm 100 times as fast as
-`sympy.physics.mechanics`.
+of the terms; code of τ with at most as many operations as a hand-written Newton–Euler recursion ({by_hand}); a 3R arm
+100 times as fast as `sympy.physics.mechanics`.
 """
 
 

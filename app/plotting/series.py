@@ -19,8 +19,7 @@ from core.mechanism import Mechanism
 from core.simulation.run.channels import suffixes
 from core.simulation.run.energy_ledger import needs_whole_run
 from core.simulation.run.growing_rows import BLOCK, GrowingRows, blocks, continued
-from core.simulation.run.growing_run import part
-from core.simulation.run.run import Run
+from core.simulation.run.run import Run, part
 from core.simulation.run.undefined_values import explain_undefined
 
 Array = NDArray[np.float64]

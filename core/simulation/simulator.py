@@ -32,9 +32,8 @@ from core.simulation.methods.step_state import TOLD
 from core.simulation.run.begun_run import LARGEST_PIECE, begun
 from core.simulation.run.driver_jumps import refuse_jumps
 from core.simulation.run.early_ends import EndedRun, contradiction_at, early_end_error
-from core.simulation.run.growing_run import GrowingRun, part
 from core.simulation.run.initial_state import start_state
-from core.simulation.run.run import CANCELLED, Run, Statistics
+from core.simulation.run.run import CANCELLED, GrowingRun, Run, Statistics, part
 from core.simulation.run.run_notes import driven_beyond, switch_notes
 from core.simulation.run.settings import AUTOMATIC_FACTORS, Array, Settings, Values, checked_settings
 from core.simulation.stepping import advance_adaptive, advance_fixed

@@ -11,8 +11,7 @@ from app.plain_text import as_tip
 from app.plotting.channels import likely
 from app.preferences.icons import icon
 from app.widgets.label import Label
-from core.simulation.run.growing_run import part
-from core.simulation.run.run import Run
+from core.simulation.run.run import Run, part
 
 WITHOUT_RUN = (
     "Plots show what a run records: joints, frames, forces, energies and your own formulas. Simulate first (F5)."

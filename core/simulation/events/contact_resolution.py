@@ -1,5 +1,4 @@
-"""Decides who sticks: contact states of one instant from the convex problem
-of `core.simulation.equations.contact_problem`.
+"""Decides who sticks: contact states of one instant, from `core.simulation.equations.contact_problem`.
 
 The problem is set up for the candidates (`set_up_problem`) and solved; where friction grows with reactions of joints,
 again until the bearing loads are those of its forces (`bearings_agree`). Candidates that break away slide; those at a

@@ -1,8 +1,13 @@
 """Steps with contact rows, for methods with variable step size: steps end where a contact state changes.
 
-Modes change at the beginning of the next step, so that samples until then are those before (`StepState.pending`);
-one-step methods go on, those that look back begin anew. Changes at one instant are counted: what goes on changing
-there is stepped over (`MOST_CHANGES`), and told.
+States change at the beginning of the next step, so that samples until then are those before (`StepState.pending`);
+one-step methods go on, those that look back begin again. Changes at one instant are counted: what goes on changing
+there is stepped over (`MOST_CHANGES`), with a note.
+
+While rows stick, their forces follow the loads although nothing moves, so that state errors give no hint of the step
+size (`longest_sticking_step`). Where all speeds of a machine are held at zero the end of a step is its beginning, and
+the method is not asked; where loads are linear in time, too, the step goes to the end of the run, for then what rows
+may carry more is concave (`stretch`, `stay`). What moves thereafter goes on with the step it had before.
 """
 
 from __future__ import annotations
@@ -11,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.contact_derivative import apply_known_forces, keep_forces, responses
+from core.simulation.equations.contact_derivative import apply_known_forces, is_a_speed, keep_forces, responses
 from core.simulation.equations.contact_rows import (
     APART,
+    HELD,
     LEAVING,
     MOVING,
     OVERRUN,
@@ -41,12 +47,94 @@ from core.simulation.events.contact_log import (
 from core.simulation.events.elastic_stops import choose_stop_step, derive_stop_stiffness, is_slow
 from core.simulation.events.friction_disk_steps import forget_stiffness, onset_is_over, steady, update_disk_directions
 from core.simulation.events.sliding_modes import MODE as FORMULAS
-from core.simulation.events.steps_at_rest import longest_sticking_step, stay, stretch
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.machine_code.outcome import FINE, WRONG_FRICTION
-from core.simulation.methods.step_state import least_time, load_state
+from core.simulation.methods.step_state import derivative, least_time, load_state, scaled_norm
 from core.simulation.stepping import begin_anew, take_back
+
+LONGEST_HELD, PARTS_HELD = 0.1, 500.0
+"""Largest step while a row sticks: seconds, and share of a run. Sticking is checked during steps, and loads may come
+and go without any effect on state errors."""
+FIRST = 1e-6
+"""s: shortest time over which the change of forces is evaluated when motion begins."""
+
+
+@native
+def longest_sticking_step(limit: float) -> float:
+    """Return the longest step, s, while loads may come and go; limit: longest step in any case."""
+    return min(limit, max(LONGEST_HELD, limit / PARTS_HELD))
+
+
+@native
+def nothing_can_move(state: int) -> Any:
+    """Return true if nothing moves or can move: all speeds of a machine without loops are held at zero by friction."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r, held = load_rows(s.contact_rows), 0
+    if s.nx > 0 or s.rows > 0 or w.plain_step != w.step_of:
+        return False
+    for i in range(s.nq, s.nq + s.nv):
+        if w.y[i] != 0.0:
+            return False
+    known = scratch(s.nv)
+    for i in range(s.nv):
+        known[i] = 0.0
+    for k in range(r.count):
+        if r.mode[k] == HELD and is_a_speed(w.system, k) and known[r.columns[r.begins[k]]] == 0.0:
+            known[r.columns[r.begins[k]]] = 1.0
+            held += 1
+    return held == s.nv
+
+
+@native
+def step_from_rest(state: int) -> float:
+    """Return a first step size when motion begins, for Runge–Kutta methods: as `step_state.first_step`, but from the
+    time in which speeds grow to the tolerances, since states at rest give no scale; 0: the method chooses."""
+    w = load_state(state)
+    f, point, other = scratch(len(w.y)), scratch(len(w.y)), scratch(len(w.y))
+    if w.stages == 1 or not derivative(state, w.time, w.y, f):
+        return 0.0
+    slope = scaled_norm(state, f, w.y, w.y)
+    if not slope > 0.0:
+        return 0.0
+    h = max(1.0 / slope, FIRST)
+    for j in range(len(f)):
+        point[j] = w.y[j] + h * f[j]
+    if not derivative(state, w.time + h, point, other):
+        return 0.0
+    for j in range(len(f)):
+        other[j] -= f[j]
+    largest = max(slope, scaled_norm(state, other, w.y, w.y) / h)
+    return min(1000.0 * h, (0.01 / largest) ** (1.0 / w.error_power))
+
+
+@native
+def stretch(state: int) -> None:
+    """Extend the step to the longest allowed one while nothing moves; afterwards resume the step size from before, or
+    one that the method chooses."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).contact_rows)
+    if nothing_can_move(state):
+        if r.resting == 0:
+            r.resting, r.step_before = 1, w.step
+        w.step = w.limit if r.linear == 1 else longest_sticking_step(w.limit)
+    elif r.resting == 1:
+        r.resting, w.step = 0, r.step_before if r.step_before > 0.0 else step_from_rest(state)
+
+
+@native
+def stay(state: int) -> int:
+    """Take a step of a Runge–Kutta method in which nothing moves."""
+    w = load_state(state)
+    for i in range(len(w.A)):
+        for j in range(len(w.y)):
+            w.k[i, j] = 0.0
+    copy(w.y, w.new)
+    w.taken, w.fresh = min(min(w.step, w.limit), w.end - w.time), 1
+    w.accepted += 1
+    return FINE
+
 
 MOST_CHANGES = 8
 """Largest number of changes per row at one instant."""

@@ -14,8 +14,8 @@ from app.plotting.curves import Sheet
 from app.plotting.legend import WAITING
 from app.plotting.series import Series, expanded, is_stored
 from core.errors import KinetostatError
-from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
+from core.simulation.run.run import part
 from tests.app.conftest import pump
 from tests.app.panels.plots.test_plots import motion
 

@@ -11,7 +11,7 @@ from app.plotting.series import LONG_COLUMN, Levels, Series
 from app.preferences.theme import LIGHT
 from core.files import load
 from core.simulation import simulate
-from core.simulation.run.growing_run import part
+from core.simulation.run.run import part
 from resources import examples
 from tests.app.conftest import settle
 

@@ -25,8 +25,8 @@ from app.plotting.series import Series, column, expanded, is_extension_of
 from app.preferences.theme import LIGHT
 from app.widgets.label import LEGIBLE
 from core.simulation import simulate
-from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
+from core.simulation.run.run import part
 
 AMPLITUDE, RATE = 0.7, 3.0
 
