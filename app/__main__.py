@@ -57,21 +57,46 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
     gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
     given = sys.argv if arguments is None else arguments
     chosen = file or next((each for each in given[1:] if not each.startswith("-")), "")
-    if chosen and not os.path.lexists(chosen):
-        if (example := example_named(chosen)) is not None:
-            chosen = str(example.path)
-        elif _is_robot(chosen):
-            from core.errors import FileError
-            from core.files.named import place_of
+    if chosen:
+        from core.errors import KinetostatError
 
-            try:
-                chosen = place_of(chosen).file
-            except FileError as error:
-                print(f"Error: {error}", file=sys.stderr)
-                return 1
+        try:
+            chosen = _asked_file(chosen, [each for each in given[1:] if each != chosen])
+        except KinetostatError as error:
+            print(f"Error: {error}", file=sys.stderr)
+            return 1
     from app.window.start import start
 
     return start(chosen, given)
+
+
+def _asked_file(word: str, others: list[str]) -> str:
+    """Return the file of a model or of its name, and keep what the words behind it say about it: `name:=value`, the
+    arguments of a Xacro. Raises KinetostatError."""
+    pairs = [each.partition(":=") for each in others]
+    wrong = next((each for each, (name, mark, _) in zip(others, pairs, strict=True) if not (mark and name)), None)
+    if wrong is not None:
+        from core.errors import FileError
+
+        raise FileError(
+            f"The window opens one model; '{wrong}' behind it means nothing.",
+            file=word,
+            remedy="Give arguments of a Xacro as name:=value; options follow a command, as in kinetostat run FILE …",
+        )
+    from core.files.named import Place, place_of
+
+    place = Place(word)
+    if not os.path.lexists(word):
+        if (example := example_named(word)) is not None:
+            place = Place(str(example.path))
+        elif _is_robot(word):
+            place = place_of(word)
+    place = place._replace(arguments={**place.arguments, **{name: value for name, _, value in pairs}})
+    if place.packages or place.arguments:
+        from app.document.opening import ask_for
+
+        ask_for(place)
+    return place.file
 
 
 def obstacle_to_window() -> str:

@@ -3,6 +3,7 @@ filters of file dialogs, and the permission for a file to run its own code."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.document.kept.seen_files import Seen, Sources
 from core.errors import CodeRefused, FileError
 from core.files import Reading, Trusted, read
 from core.files.formats import FORMATS
+from core.files.named import Place
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Finding, Model
@@ -93,10 +95,22 @@ def _with_errors_caught(read: Callable[[], Opened]) -> Callable[[], Opened]:
     return guarded
 
 
+_asked: dict[str, Place] = {}
+"""Package folders and arguments with which files were asked for, by their real paths: they hold whenever such a file is
+read again."""
+
+
+def ask_for(place: Place) -> None:
+    """Keep the package folders and the arguments of a Xacro with which a file is to be read."""
+    _asked[os.path.realpath(place.file)] = place
+
+
 def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
     """Read a file and build its mechanism; an error is part of the result."""
-    own = Seen.now(path)
-    found = opened_by(lambda: read(path, trust=trusted), path, trusted)
+    own, asked = Seen.now(path), _asked.get(os.path.realpath(path), Place(str(path)))
+    found = opened_by(
+        lambda: read(path, packages=asked.packages, arguments=asked.arguments, trust=trusted), path, trusted
+    )
     if found.model is None:
         return found
     kept, doubts = _companion_of(path)

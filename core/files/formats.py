@@ -247,7 +247,14 @@ def read(
     source = source_of_file(path)
     trusted = (Trusted.of(source),) if trust is True else trust or ()
     options = Options(floating, mimic, dict(packages or {}), dict(arguments or {}), frozenset(trusted))
-    return read_source(source, options)
+    kind = format_of(source)
+    if arguments and kind.id != "xacro":
+        raise FileError(
+            f"A {kind.title} takes no arguments.",
+            file=source.file,
+            remedy="Leave them out; only Xacro files have some.",
+        )
+    return reading_of(kind, source, options)
 
 
 def load(
@@ -256,11 +263,14 @@ def load(
     floating: bool = False,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
+    arguments: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Model:
     """Return the model in a file of any known format (options as for `read`). The reader's findings go to the logger
     `kinetostat.files`. Raises FileError."""
-    return with_logged_findings(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
+    return with_logged_findings(
+        read(path, floating=floating, mimic=mimic, packages=packages, arguments=arguments, trust=trust)
+    ).model
 
 
 def with_logged_findings(reading: Reading) -> Reading:

@@ -49,6 +49,7 @@ def load(
     floating: bool = False,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
+    arguments: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Model:
     """Return the model in a file of any known format, or the model with a name.
@@ -58,11 +59,12 @@ def load(
     floating : free the root of a URDF, which is otherwise fixed to the ground
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
+    arguments : those of a Xacro file, name → value
     trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
     Raises FileError. What the reader noticed goes to the logger `kinetostat.files`.
     """
     return formats.with_logged_findings(
-        read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)
+        read(path, floating=floating, mimic=mimic, packages=packages, arguments=arguments, trust=trust)
     ).model
 
 
@@ -72,13 +74,19 @@ def read(
     floating: bool = False,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
+    arguments: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Reading:
     """Return the model as `load` does, and the findings of its reader. Raises FileError."""
     place = place_of(path)
     folders = {**place.packages, **(packages or {})}
     return formats.read(
-        place.file, floating=floating, mimic=mimic, packages=folders, arguments=place.arguments, trust=trust
+        place.file,
+        floating=floating,
+        mimic=mimic,
+        packages=folders,
+        arguments={**place.arguments, **(arguments or {})},
+        trust=trust,
     )
 
 
@@ -144,7 +152,8 @@ def _fetched_file(name: str) -> Place:
     folder = getattr(module, "PACKAGE_PATH", None)
     others = getattr(module, "XACRO_PACKAGE_PATHS", {})
     given = {str(key): str(value) for key, value in (getattr(module, "XACRO_ARGS", None) or {}).items()}
-    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others}, given)
+    packages = {**({Path(folder).name: str(folder)} if folder else {}), **others}
+    return Place(file, packages, given if file.endswith(".xacro") else {})
 
 
 def _remedy(name: str) -> str:

@@ -96,7 +96,7 @@ class Vocabulary:
         """Yield elements that lack a required attribute, with its name."""
         for tag, rule in self._elements_with_rule(root):
             for word in rule.required:
-                if tag.get(word) is None:
+                if not (tag.get(word) or "").strip():
                     yield tag, word
 
     def texts(self, root: Tag) -> Iterator[Tag]:

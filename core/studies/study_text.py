@@ -13,6 +13,7 @@ from core.errors import ModelError
 from core.model import Model, RecordRow, StudyPlan, VariedRow
 from core.model.formula.nodes import FUNCTIONS
 from core.model.parameters import finite_value_of
+from core.studies.declaration import MOST_ROWS
 from core.studies.distributions import KINDS as DISTRIBUTIONS
 
 FEW_VALUES = 11
@@ -55,7 +56,13 @@ def values_of(text: str, number: Callable[[str], float]) -> list[float]:
         raise ModelError(f"'{text}' is not a range.", remedy="Write from:to:count, for example 0.3:0.5:21.")
     count = FEW_VALUES
     if len(parts) == 3:
-        count = int(parts[2]) if parts[2].isdigit() else 0
+        digits = parts[2].lstrip("0") if parts[2].isascii() and parts[2].isdigit() else ""
+        if len(digits) > len(str(MOST_ROWS)) or int(digits or 0) > MOST_ROWS:
+            raise ModelError(
+                f"A range of more than {MOST_ROWS:,} values is too long.",
+                remedy="Give fewer values, or draw them: uniform(low, high).",
+            )
+        count = int(digits or 0)
         if count < 1:
             raise ModelError(
                 f"'{parts[2]}' is not a number of values.", remedy="Write from:to:count, for example 0.3:0.5:21."

@@ -10,6 +10,7 @@ import pytest
 import kinetostat as ks
 from app.__main__ import is_model, window
 from app.cli.main import cli, names
+from app.document.opening import opened
 from core.errors import FileError
 from core.files.named import place_of
 from resources import EXAMPLES, examples
@@ -120,6 +121,59 @@ def test_the_window_takes_names(word, opened, tmp_path, monkeypatch, capsys):
         assert "no route to host" in capsys.readouterr().err
     else:
         assert started[0].endswith(opened)
+
+
+XACRO = (
+    '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="side" default="left"/>'
+    '<link name="$(arg side)_hand"/></robot>'
+)
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """Files with which the window was started; nothing is asked for when the test ends."""
+    started = []
+    fake = types.SimpleNamespace(start=lambda file, arguments: started.append(file) or 0)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "app.window.start", fake)
+    monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
+    monkeypatch.setattr("app.document.opening._asked", {})
+    yield started
+    gc.enable()
+
+
+def test_the_window_takes_arguments_of_a_xacro(started, tmp_path):
+    pytest.importorskip("xacrodoc")
+    (tmp_path / "robot.xacro").write_text(XACRO, encoding="utf-8")
+    assert window(arguments=["kinetostat", "robot.xacro", "side:=right"]) == 0
+    for _ in range(2):  # read again, it is the same robot
+        found = opened(Path(started[0]))
+        assert [body.name for body in found.model.bodies] == ["right_hand"], found.error
+    assert [body.name for body in ks.load("robot.xacro", arguments={"side": "up"}).bodies] == ["up_hand"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "remedy"),
+    [
+        (("robot.xacro", "sid:=right"), "It has no argument 'sid'", "Its arguments are side."),
+        (("robot.kst", "side:=right"), "takes no arguments", "only Xacro files"),
+    ],
+)
+def test_an_argument_that_does_nothing_is_refused(started, tmp_path, words, said, remedy):
+    pytest.importorskip("xacrodoc")
+    (tmp_path / "robot.xacro").write_text(XACRO, encoding="utf-8")
+    ks.save(ks.Model(name="m"), "robot.kst")
+    assert window(arguments=["kinetostat", *words]) == 0
+    error = opened(Path(started[0])).error
+    assert said in error.what
+    assert remedy in error.remedy
+
+
+@pytest.mark.parametrize("word", ["second.kst", "--floating", ":=x"])
+def test_other_words_behind_a_model_are_refused(started, word, capsys):
+    assert window(arguments=["kinetostat", "ur5", word]) == 1
+    assert not started
+    assert f"'{word}' behind it means nothing" in capsys.readouterr().err
 
 
 def test_a_name_inside_a_file_leads_to_a_file_alone(tmp_path, monkeypatch):

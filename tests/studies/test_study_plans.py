@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core.errors import ModelError
 from core.model.edits import edits
 from core.studies.study import Study
-from core.studies.study_text import plan_of, text_of
+from core.studies.study_text import plan_of, text_of, values_of
 from core.studies.study_work import Work
 
 G, T = 9.81, 0.4
@@ -103,3 +104,13 @@ def test_names_of_studies_are_told_with_near_misses():
         Study.named(meant, "thrown")
     called = edits.change(MODEL, "studies", "thrown", varied=(ks.VariedRow(quantity="m", values="sqrt(4), 3"),))
     assert Study.named(called, "thrown").declaration.values().ravel().tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("count", ["999999999", "9" * 5000, "5000001"])
+def test_a_range_of_endless_values_is_refused_before_it_is_made(count):
+    """Its numbers would fill the memory, and the time of reading the digits grows with their square."""
+    with pytest.raises(ModelError, match="too long"):
+        values_of(f"0:1:{count}", float)
+    assert values_of("0:1:003", float) == [0.0, 0.5, 1.0]
+    with pytest.raises(ModelError, match="is not a number of values"):
+        values_of("0:1:²", float)

@@ -100,7 +100,7 @@ def draw_distribution(painter: QPainter, rect: QRectF, text: str, ink: Ink, alph
 def _grid_size(text: str) -> int:
     parts = [part.strip() for part in text.split(":")]
     if len(parts) == 3 and parts[2].isdigit():
-        return int(parts[2])
+        return int(parts[2][:9])
     return 11 if len(parts) == 2 else len([part for part in text.split(",") if part.strip()])
 
 

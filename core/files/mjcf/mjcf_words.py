@@ -22,6 +22,12 @@ KEYWORDS = {
     "angle": ("radian", "degree"),
     "coordinate": ("local", "global"),
     "geom shellinertia": _TRUTH,
+    "joint actuatorgravcomp": _TRUTH,
+    "site type": ("sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "plane"),
+    "geom fluidshape": ("none", "ellipsoid"),
+    "texture builtin": ("none", "gradient", "checker", "flat"),
+    "texture mark": ("none", "edge", "cross", "random"),
+    **dict.fromkeys(("objtype", "reftype"), ("body", "xbody", "geom", "site", "camera", "joint", "tendon", "actuator")),
     "texture type": ("2d", "cube", "skybox"),
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
@@ -173,8 +179,8 @@ sensor/tendonpos sensor/tendonvel sensor/tendonactuatorfrc sensor/tendonlimitpos
     sensor/tendonlimitfrc = @SENSOR_BASE *tendon
 sensor/actuatorpos sensor/actuatorvel sensor/actuatorfrc = @SENSOR_BASE *actuator
 sensor/framepos sensor/framequat sensor/framexaxis sensor/frameyaxis sensor/framezaxis sensor/framelinvel
-    sensor/frameangvel = @SENSOR_FRAME refname reftype
-sensor/framelinacc sensor/frameangacc = @SENSOR_FRAME
+    sensor/frameangvel = @SENSOR_BASE *objtype *objname refname reftype
+sensor/framelinacc sensor/frameangacc = @SENSOR_BASE *objtype *objname
 sensor/subtreecom sensor/subtreelinvel sensor/subtreeangmom = @SENSOR_BASE *body
 sensor/insidesite = @SENSOR_FRAME enclosed site
 sensor/distance sensor/normal sensor/fromto = @SENSOR_BASE body1 body2 geom1 geom2

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from core.errors import near_misses
 from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
 from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
+from core.files.mjcf.schema_needs import check_needs, parent_name
 from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
 from core.model.validation.findings import Severity
@@ -37,6 +38,7 @@ def check_words(reader: Reader, root: Tag) -> None:
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
     _check_keywords(reader, root)
+    check_needs(reader, root)
     _check_rotations(reader, root)
     _report_left_out(reader, root)
 
@@ -79,7 +81,7 @@ def _check_keywords(reader: Reader, root: Tag) -> None:
                 allowed is None
                 or value in allowed
                 or key in seen
-                or word not in VOCABULARY.rule("", element).attributes
+                or word not in VOCABULARY.rule(parent_name(tag), element).attributes
             ):
                 continue
             seen.add(key)

@@ -14,7 +14,7 @@ from typing import Any
 
 from lxml import etree
 
-from core.errors import ModelError
+from core.errors import ModelError, likely_meant, near_misses
 from core.files.foreign import wrong_root_error
 from core.files.source import Options, Reading, Source
 from core.files.urdf.links import SINGLE, Joints, Materials, body_of
@@ -77,6 +77,9 @@ _NUMBERS = ("origin", "inertial", "mimic", "dynamics", "axis")
 """Elements whose attributes all affect the motion."""
 _NOT_READ = "Not read: {}."
 _LOOPS = ("joint", "loop_joint")
+_DRIVEN = ("joint", "flexJoint", "rollJoint", "gap_joint")
+_PARTS = ("type", "joint", "actuator", "mechanicalReduction", "leftActuator", "rightActuator", *_DRIVEN[1:])
+"""Elements of a transmission: those that name a joint it drives, and all that ROS knows."""
 _ROTORS = re.compile(r"inertia", re.I)
 _SPRINGS = ("springStiffness", "spring_stiffness")
 
@@ -104,6 +107,27 @@ def _check_inertials(reader: Reader, root: Tag) -> None:
                 reader.note(tag, "warning", text, "Add <inertia ixx=… iyy=… izz=… …/>.", place, "inertia")
 
 
+def _check_transmission(reader: Reader, root: Tag, transmission: Tag) -> None:
+    """Note content of a transmission that ROS readers would not find: it drives nothing, another joint than is meant,
+    or has a misspelt element. (What is right in it is left out with all transmissions.)"""
+    name = transmission.get("name", "")
+    known = {joint.get("name", "") for joint in reader.children(root, "joint")}
+    driven = [tag for tag in transmission if local_name(tag) in _DRIVEN]
+    if not driven:
+        text = f"The transmission '{name}' has no <joint>: it drives nothing."
+        reader.note(transmission, "warning", text, 'Add <joint name="…">.', field="transmission")
+    for tag in driven:
+        joint = tag.get("name", "")
+        if joint not in known:
+            what = f"names a joint '{joint}', which is not there" if joint else "has a <joint> without a name"
+            remedy = near_misses(joint, sorted(known))
+            reader.note(tag, "warning", f"The transmission '{name}' {what}.", remedy, field="transmission")
+    for tag in (each for each in transmission if local_name(each) and local_name(each) not in _PARTS):
+        if close := likely_meant(local_name(tag), _PARTS):
+            text = f"<{local_name(tag)}> in the transmission '{name}' is not known."
+            reader.note(tag, "warning", text, f"Did you mean {', '.join(close)}?", field="transmission")
+
+
 def _check_extensions(reader: Reader, root: Tag) -> None:
     """Note extensions that would affect the motion: rotors of transmissions, loops and springs of Gazebo."""
     for tag in reader.children(root, "transmission"):
@@ -114,6 +138,7 @@ def _check_extensions(reader: Reader, root: Tag) -> None:
             )
             remedy = "Give its joint an armature: the square of the reduction times the rotor's inertia."
             reader.note(rotors[0], "warning", text, remedy, field="transmission")
+        _check_transmission(reader, root, tag)
     parts = [each for tag in reader.children(root, "gazebo") for each in tag]
     joints = [each for each in parts if local_name(each) in _LOOPS and each.get("type")]
     if joints:

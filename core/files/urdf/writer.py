@@ -491,11 +491,10 @@ class _Writer:
             lost.append("parameters and formulas (their values are written)")
         words = {"stiffness": "springs", "armature": "rotor inertias", "rest": "rest positions"}
         for field, word in {**words, "spring_rest": "relaxed positions of springs"}.items():
-            if any(getattr(joint, field) not in (0.0, ()) for joint in self.model.joints):
-                lost.append(word)
+            lost += _named(word, self.model.joints, lambda joint, field=field: getattr(joint, field) not in (0.0, ()))  # type: ignore[misc]
         lost += _friction_and_stop_losses(self.model.joints)
-        if any(joint.limits and joint.info.nq > 1 for joint in self.model.joints):
-            lost.append("limits of joints with several coordinates")
+        several = "limits of joints with several coordinates:"
+        lost += _named(several, self.model.joints, lambda joint: bool(joint.limits) and joint.info.nq > 1)
         if self.model.world != type(self.model.world)():
             lost.append("gravity")
         if lost:
@@ -505,19 +504,35 @@ class _Writer:
         self.findings.append(Finding(severity, text, remedy, collection, name, field))
 
 
-def _friction_and_stop_losses(joints: Iterable[Joint]) -> list[str]:
-    """Return the properties of friction and stops that URDF cannot hold."""
-    lost, limits = [], [limit for joint in joints for limit in joint.limits]
-    if any(joint.static_friction not in (None, joint.friction) for joint in joints):
-        lost.append("static friction that differs from sliding friction (which is written)")
-    if any(joint.friction_levels[2:] != (None, None) for joint in joints):
-        lost.append("friction that differs by direction (the forward one is written)")
-    if any(joint.stribeck_speed != 0.0 for joint in joints):
-        lost.append("Stribeck speeds")
-    if any(joint.has_reaction_friction for joint in joints):
-        lost.append("friction that depends on a joint's reaction")
-    plain = Limit()
-    stops = ("stop", "stiffness", "damping", "restitution")
-    if any(getattr(limit, field) != getattr(plain, field) for limit in limits for field in stops):
-        lost.append("the stiffness and damping of stops")
-    return lost
+def _named(what: str, joints: Iterable[Joint], has: Callable[[Joint], bool]) -> list[str]:
+    """Return what is lost, with the names of the joints that have it; nothing if none has."""
+    found = [joint.name for joint in joints if has(joint)]
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    of = "" if what.endswith(":") else " of"
+    return [f"{what}{of} {', '.join(found[:MOST_NAMED])}{more}"] if found else []
+
+
+def _friction_and_stop_losses(joints: tuple[Joint, ...]) -> list[str]:
+    """Return the properties of friction and stops that URDF cannot hold, with the joints that have them."""
+    plain, stops = Limit(), ("stop", "stiffness", "damping", "restitution")
+    return [
+        *_named(
+            "static friction (written is the sliding one)",
+            joints,
+            lambda joint: joint.static_friction not in (None, joint.friction),
+        ),
+        *_named(
+            "friction that differs by direction (written is the forward one)",
+            joints,
+            lambda joint: joint.friction_levels[2:] != (None, None),
+        ),
+        *_named("Stribeck speeds", joints, lambda joint: joint.stribeck_speed != 0.0),
+        *_named("friction that depends on the reaction", joints, lambda joint: joint.has_reaction_friction),
+        *_named(
+            "stiffness and damping of the stops",
+            joints,
+            lambda joint: any(
+                getattr(limit, field) != getattr(plain, field) for limit in joint.limits for field in stops
+            ),
+        ),
+    ]

@@ -17,7 +17,7 @@ import re
 import sys
 import unicodedata  # noqa: F401 (names of characters in texts need it, later than anything can be imported)
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,30 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
     return find
 
 
+class _Arguments(dict[str, str]):
+    """Arguments given from outside, which know the names that the file asks for."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        super().__init__(given)
+        self.given: tuple[str, ...] = tuple(given)
+        self.asked: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def refuse_unused(self, file: str) -> None:
+        """Raise FileError for a given argument that the file does not have."""
+        unused = next((name for name in self.given if name not in self.asked), None)
+        if unused is not None:
+            remedy = f"Its arguments are {', '.join(sorted(self.asked))}." if self.asked else "It has none."
+            raise FileError(f"It has no argument '{unused}'.", file=file, remedy=remedy)
+
+
 def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
     """Return the URDF text. Raises FileError."""
     from xacro import substitution_args
@@ -120,9 +144,9 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
         seal()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_DiscardedOutput()):
-            document = XacroDoc.from_string(
-                text, subargs=json.loads(arguments), resolve_packages=False, rootdir=Path(file).parent
-            )
+            given = _Arguments(json.loads(arguments))
+            document = XacroDoc.from_string(text, subargs=given, resolve_packages=False, rootdir=Path(file).parent)
+            given.refuse_unused(file)
             return str(document.to_urdf_string()).replace(DOLLAR, "$")
     except RefusedError as error:
         raise refusal(error, *(library.place or (file, None))) from None

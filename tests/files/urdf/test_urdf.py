@@ -542,5 +542,5 @@ def test_what_urdf_cannot_say_of_friction_and_stops_is_told():
         limits=(Limit(lower=-1.0, upper=1.0, stop="rigid", restitution=0.5),),
     )
     told = " ".join(finding.text for finding in more.findings)
-    for words in ("static friction that differs", "Stribeck speeds", "the stiffness and damping of stops"):
+    for words in ("static friction (", "Stribeck speeds of pin", "stiffness and damping of the stops of pin"):
         assert words in told

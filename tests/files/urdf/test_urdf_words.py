@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+import kinetostat as ks
 from core.files import read
 
 MASS = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
 LINK = f'<link name="{{}}"><inertial>{MASS}</inertial>{{}}</link>'
 JOINT = '<joint name="{}" type="{}"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>{}</joint>'
+
+
+GEARED = '<transmission name="t"><type>x</type><joint name="{}"><role>1</role></joint></transmission>'
 
 
 def robot(joint: str = "", link: str = "", rest: str = "", head: str = "", kind: str = "continuous") -> str:
@@ -35,10 +39,23 @@ WARNED = {
     "element of Drake": (robot(rest='<d:ball_constraint xmlns:d="x"/>'), "d:ball_constraint", ""),
     "rotor": (
         robot(
-            rest='<transmission name="t"><actuator name="m"><motorInertia>1</motorInertia></actuator></transmission>'
+            rest='<transmission name="t"><joint name="k"/><actuator name="m"><motorInertia>1</motorInertia></actuator>'
+            "</transmission>"
         ),
         "motorInertia",
         "armature",
+    ),
+    "transmission to another joint": (robot(rest=GEARED.format("kk")), "'kk'", "Did you mean k"),
+    "transmission to a joint without name": (robot(rest=GEARED.format("")), "without a name", "k"),
+    "transmission to nothing": (
+        robot(rest='<transmission name="t"><type>x</type></transmission>'),
+        "no <joint>",
+        "joint",
+    ),
+    "misspelt part of a transmission": (
+        robot(rest=GEARED.format("k").replace("</trans", "<mechanicalReducton>9</mechanicalReducton></trans")),
+        "<mechanicalReducton>",
+        "mechanicalReduction",
     ),
     "quaternion before 1.1": (robot('<origin quat_xyzw="0 0 1 1"/>'), "quat_xyzw", "1.1"),
     "follower of a fixed joint": (robot('<mimic joint="j"/>', kind="fixed"), "mimic", "one coordinate"),
@@ -60,7 +77,7 @@ def test_what_may_change_the_motion_is_a_warning(tmp_path, case):
     [
         robot(),
         robot('<origin quat_xyzw="0 0 1 1"/>', head='version="1.1"'),
-        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo><transmission name="t"><type>x</type></transmission>'),
+        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo>' + GEARED.format("k")),
         robot(
             '<safety_controller k_velocity="1"/>',
             link='<collision><geometry><box size="1 1 1"/></geometry></collision>',
@@ -102,3 +119,15 @@ def test_what_readers_of_ros_refuse_or_leave_out_is_a_warning(tmp_path, old, new
         found.append([finding for finding in read(tmp_path / "r.urdf").findings if told in finding.text])
     assert found[0] == []
     assert [finding.severity for finding in found[1]] == ["warning"]
+
+
+def test_what_urdf_cannot_hold_is_told_with_the_names_of_its_joints(tmp_path):
+    bodies = tuple(ks.Body(name=f"b{k}", mass=1.0, inertia=ks.Inertia(ixx=1.0, iyy=1.0, izz=1.0)) for k in range(12))
+    joints = tuple(
+        ks.Joint(name=f"j{k}", parent="world", child=f"b{k}", axis=(0, 1, 0), stiffness=2.0, armature=float(k == 5))
+        for k in range(12)
+    )
+    findings = ks.save(ks.Model(name="m", bodies=bodies, joints=joints), tmp_path / "m.urdf")
+    told = " ".join(finding.text for finding in findings if finding.severity == "warning")
+    assert "springs of j0, j1, j2, j3, j4, j5, j6, j7 and 4 more" in told
+    assert "rotor inertias of j5." in told
