@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from core import symbolic as symbolic
     from core.c_code.generate import Generated, generate_c
     from core.constraints.mobility.findings import check
-    from core.control.descriptor import DescriptorSystem
     from core.control.feedback import lqr
     from core.control.linear_system import LinearSystem, LinearSystems
     from core.control.linearise import linearise
+    from core.control.lineariser import DescriptorSystem
     from core.control.operating_point import OperatingPoint
     from core.control.root_locus import RootLocus, root_locus
     from core.design import linkage as linkage
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from core.numerics import spatial as spatial
     from core.numerics.spatial import scalar as scalar
     from core.simulation import Run, simulate
-    from core.studies.distributions import Distribution, lognormal, normal, triangular, uniform
+    from core.studies.declaration import Distribution, lognormal, normal, triangular, uniform
     from core.studies.study import Study, channel
     from core.studies.study_result import StudyResult
     from core.studies.workspace.mapping import workspace
@@ -78,7 +78,7 @@ _MODULES = {
 }
 _PLACES = {
     "core.c_code.generate": ("Generated", "generate_c"),
-    "core.control.descriptor": ("DescriptorSystem",),
+    "core.control.lineariser": ("DescriptorSystem",),
     "core.control.feedback": ("lqr",),
     "core.control.linear_system": ("LinearSystem", "LinearSystems"),
     "core.control.linearise": ("linearise",),
@@ -112,7 +112,7 @@ _PLACES = {
     "core.constraints.mobility.findings": ("check",),
     "core.identification.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
-    "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
+    "core.studies.declaration": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
     "core.studies.study": ("Study", "channel"),
     "core.studies.study_result": ("StudyResult",),
     "core.studies.workspace.mapping": ("workspace",),

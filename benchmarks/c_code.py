@@ -25,7 +25,7 @@ import numpy as np
 import kinetostat as ks
 from benchmarks import problems
 from benchmarks.document import tell
-from core.c_code.compilers import compiler
+from core.c_code.companions import compiler
 from core.c_code.generate import Generated, UnstableStep, generate_c
 from resources import EXAMPLES, examples
 

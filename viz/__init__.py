@@ -1,3 +1,3 @@
 """The scene in VTK, without Qt: draw lists, meshes, actors, pictures, films."""
 
-from viz import vtk_libraries as vtk_libraries
+from viz import system_libraries as system_libraries

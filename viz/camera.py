@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkCamera
 
 from core.later import dataclass
-from viz.boxes import corners
-from viz.boxes import extent as extent
-from viz.placement import Array
+from viz.placement import Array, corners
+from viz.placement import extent as extent
 
 FIELD_OF_VIEW = radians(26.0)
 """Vertical field of view, narrow enough that parallel axes look parallel."""

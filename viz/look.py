@@ -1,4 +1,9 @@
-"""Colour schemes of the scene: one light and one dark palette, whose keys name all colours."""
+"""Colours of the scene: one light and one dark palette, whose keys name all colours, and colour scales for values.
+
+Scales are perceptually uniform: lightness grows with the value, readable with colour vision deficiency, too. `EVEN` are
+colours of Viridis (S. van der Walt, N. Smith, 2015; CC0), of which light pictures leave out the lightest and dark ones
+the darkest; `PARTED` goes from blue over grey to orange, for differences.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from core.later import dataclass
+from viz.placement import Array
 
 RGB = tuple[float, float, float]
 LookName = Literal["light", "dark"]
@@ -15,6 +24,20 @@ Colour = str | tuple[float, ...]
 
 BODY_HUES = 8
 """Number of muted hues used in turn for bodies without material."""
+
+_SHARED = {
+    "accent": "1f7ae0",
+    "hover": "5aa7f2",
+    "dragged": "f5b400",
+    "wrong": "d93a2b",
+    "x": "d6453d",
+    "y": "3f9e4d",
+    "z": "3b6fd4",
+}
+_EVEN = ("440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725")
+_PARTED = ("1f5fa8", "5b93c7", "9dbad6", "b9bcc0", "d9b48f", "d1883f", "b35806")
+SPAN: dict[LookName, tuple[float, float]] = {"light": (0.0, 0.9), "dark": (0.15, 1.0)}
+"""Part of `EVEN` that contrasts with the background."""
 
 
 def rgb(text: str) -> RGB:
@@ -44,16 +67,6 @@ class Look:
             return self.palette[colour]
         return colour[0], colour[1], colour[2]
 
-
-_SHARED = {
-    "accent": "1f7ae0",
-    "hover": "5aa7f2",
-    "dragged": "f5b400",
-    "wrong": "d93a2b",
-    "x": "d6453d",
-    "y": "3f9e4d",
-    "z": "3b6fd4",
-}
 
 LIGHT = Look(
     "light",
@@ -152,3 +165,27 @@ DARK = Look(
 )
 
 LOOKS: Mapping[str, Look] = MappingProxyType({"light": LIGHT, "dark": DARK})
+
+
+EVEN = np.array([rgb(each) for each in _EVEN])
+PARTED = np.array([rgb(each) for each in _PARTED])
+
+
+def colours(values: ArrayLike, low: float, high: float, look: LookName, parted: bool = False) -> Array:
+    """Map values (n,) between low and high to red, green, blue (n, 3) in 0 … 1; infinite values get the end colours.
+
+    parted : colours of differences, grey at zero
+    """
+    x = np.asarray(values, dtype=float)
+    if parted:
+        reach = max(abs(low), abs(high), 1e-300)
+        return _between(PARTED, 0.5 + 0.5 * np.clip(x / reach, -1.0, 1.0))
+    width = high - low
+    share = np.clip((x - low) / width, 0.0, 1.0) if width > 0.0 else np.full(x.shape, 0.5)
+    first, last = SPAN[look]
+    return _between(EVEN, first + (last - first) * np.nan_to_num(share))
+
+
+def _between(table: Array, share: Array) -> Array:
+    places = np.linspace(0.0, 1.0, len(table))
+    return np.stack([np.interp(share, places, table[:, k]) for k in range(3)], axis=-1)

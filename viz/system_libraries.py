@@ -1,12 +1,19 @@
-"""System libraries that VTK and Qt load at run time, checked in advance so that missing ones are named instead of
-causing a crash."""
+"""Libraries that VTK and Qt load at run time: those of the system are checked in advance, so that missing ones are
+named instead of causing a crash, and VTK finds its own quickly.
+
+By itself VTK looks for each library by a pattern, which reads a folder of hundreds of files each time.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal
+
+import vtkmodules
 
 from core.errors import KinetostatError
 from resources import SYSTEM_LIBRARIES
@@ -16,6 +23,8 @@ Use = Literal["picture", "chart", "window"]
 of the earlier ones."""
 
 _USES: tuple[Use, ...] = ("picture", "chart", "window")
+
+_listed = cache(os.listdir)
 
 
 @cache
@@ -43,3 +52,24 @@ def _loads(file: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def find_library(paths: Iterable[str], name: str) -> str | None:
+    """Return the file of a library, e.g. "vtkCommonCore", in one of the folders."""
+    for extension in vtkmodules.LIB_EXTS:
+        for folder in paths:
+            for file in _listed(folder):
+                if file.startswith((f"{name}.", f"{name}-")) and file.endswith(extension):
+                    return os.path.realpath(os.path.join(folder, file))
+    return None
+
+
+if hasattr(vtkmodules, "find_lib_path") and hasattr(vtkmodules, "LIB_EXTS"):
+    vtkmodules.find_lib_path = find_library
+
+
+def skip_numpy_overrides() -> None:
+    """Skip VTK's NumPy-like behaviour of arrays and data sets: it is loaded with the first libraries, takes a sixth of
+    their time, and is not used by Kinetostat. Scripts that use VTK themselves may load it."""
+    if hasattr(vtkmodules, "MODULE_MAPPER"):
+        vtkmodules.MODULE_MAPPER.clear()

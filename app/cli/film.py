@@ -72,10 +72,10 @@ def command(
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
     run = _run_to_film(model_file, options)
     from viz.film.film import shoot
-    from viz.film.run_footage import FollowedPoint, footage
+    from viz.film.footage import FollowedPoint, footage_of_run
 
     filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
-    made = footage(
+    made = footage_of_run(
         run,
         turn=radians(turn),
         paths=[FollowedPoint(name) for name in followed],

@@ -17,8 +17,7 @@ from app.cli.machine import FILE, READING, QuantityType, context, pairs_of, read
 from app.cli.run import STOPPED, Interruption, formulas, waits
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
-from core.studies.declaration import KINDS
-from core.studies.distributions import HOW
+from core.studies.declaration import HOW, KINDS
 
 if TYPE_CHECKING:
     from core.studies.study import Study

@@ -19,9 +19,9 @@ from core.model.edits import edits
 from core.model.formula.numerals import vector_without_noise, without_noise
 from core.model.new_elements import Surroundings, joined
 from core.model.shapes import pose_of
+from viz.drawlist.elements.sensor_looks import Readings, in_si
 from viz.drawlist.junction_items import guesses, in_balance
-from viz.drawlist.sensor_readings import Readings, in_si
-from viz.drawlist.snap_points import snap_points
+from viz.drawlist.shape_forms import snap_points
 from viz.placement import inverse, numbers, unit
 
 Array = NDArray[np.float64]

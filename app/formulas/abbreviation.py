@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, children, names, operations
-from core.symbolic.legible import Kept, legible
+from core.symbolic.notation import Kept, legible
 
 LONG = 1_000
 """Formula size above which the work is done in a thread; smaller formulas take a few milliseconds."""

@@ -18,8 +18,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter
 
 from core.symbolic.forms import Form, Function, Number, Power, Product, Quotient, Sum, Symbol, Trig, sign_of
-from core.symbolic.legible import is_short, number
-from core.symbolic.notation import GREEK, PRIME, parts_of, short_angle
+from core.symbolic.notation import GREEK, PRIME, is_short, number, parts_of, short_angle
 from resources import FORMULA_FONT
 
 SMALL = 0.68

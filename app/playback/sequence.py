@@ -8,7 +8,7 @@ import numpy as np
 
 from app.background.signals import Signal
 from core.functions.results import EllipsoidField, PoseSequence
-from viz.film.sequence_footage import shown_pose
+from viz.film.footage import shown_pose
 
 if TYPE_CHECKING:
     from app.document.session import Session

@@ -24,8 +24,7 @@ from app.document.revision import State
 from app.document.session import Session
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
-from core.functions.called_apart import called
-from core.functions.catalogue import script_line
+from core.functions.catalogue import call_in_worker, script_line
 from core.functions.context import Asked
 from core.functions.options import OutputFile
 from core.functions.results import Result
@@ -136,7 +135,7 @@ class Answers(QObject):
     ) -> Result:
         """Return a result that reports progress and may show partial results while it is computed."""
         watched = dataclasses.replace(context, progress=progress, cancelled=off, show=progress.show)
-        return called(self._jobs.process, function.id, watched, **options)
+        return call_in_worker(self._jobs.process, function.id, watched, **options)
 
     # ----------------------------------------------------------------------------- following
 

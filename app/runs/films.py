@@ -17,9 +17,9 @@ from core.analysis.mobility_marks import Mark, MobilityMarks, tool_of_arm
 from core.functions.results import EllipsoidField, PoseSequence
 from core.later import dataclass
 from viz.camera import View
-from viz.film import sequence_footage
+from viz.film import footage
 from viz.film.film import Footage
-from viz.film.run_footage import footage
+from viz.film.footage import footage_of_run
 from viz.look import LookName
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class Films(QObject):
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
             from core.functions.context import Cancelled
-            from viz.film.process import film
+            from viz.film.film import film_in_subprocess
 
-            frames = film(
+            frames = film_in_subprocess(
                 gather(),
                 film_settings.path,
                 fps=film_settings.fps,
@@ -141,7 +141,7 @@ class Films(QObject):
             mech = source.mech if isinstance(source, Filmed) else source.run.mech
             options["marks"] = _MobilityMarks(mech)
         if isinstance(source, Filmed):
-            return lambda: sequence_footage.footage(
+            return lambda: footage.footage_of_sequence(
                 source.poses,
                 source.mech,
                 interval=source.interval,
@@ -158,7 +158,7 @@ class Films(QObject):
                 "others": [other.run for other in run_scene.others(source) if not other.faint],
             }
         run = source.run
-        return lambda: footage(run, **options, **display)
+        return lambda: footage_of_run(run, **options, **display)
 
     def _camera(self, film_settings: FilmSettings) -> View:
         """Return the camera of the 3-D view; a film with another aspect ratio shows at least what the view shows."""

@@ -23,7 +23,7 @@ from viz.placement import inverse, numbers, unit
 if TYPE_CHECKING:
     from app.viewport.gestures import Pointer
     from app.viewport.stage import Stage
-    from viz.scene.hits import Hit
+    from viz.scene.pointing import Hit
 
 Array = NDArray[np.float64]
 

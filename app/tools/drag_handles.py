@@ -18,7 +18,7 @@ from core.analysis.inverse_kinematics import at_limits
 from core.errors import KinetostatError
 from core.model.edits import edits
 from core.model.formula.numerals import without_noise
-from viz.drawlist.drag_geometry import Drag, PointDrag
+from viz.drawlist.joint_handles import Drag, PointDrag
 from viz.drawlist.joint_look import Part
 from viz.scene.handles import State
 from viz.scene.plane_handle import PlanePart

@@ -16,7 +16,7 @@ from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
 from core.analysis.inverse_kinematics import Reach, reach
 from core.mechanism import Mechanism
-from viz.drawlist.drag_geometry import PointDrag
+from viz.drawlist.joint_handles import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

@@ -12,12 +12,12 @@ from app.tools.drag_handles import drag_handle
 from app.tools.move import body_of
 from app.viewport.gestures import Gesture, Pointer
 from app.viewport.navigate import orbit
-from viz.drawlist.drag_geometry import PointDrag
+from viz.drawlist.joint_handles import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from viz.drawlist.joint_look import Part
-    from viz.scene.hits import Hit
+    from viz.scene.pointing import Hit
 
 EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
 

@@ -12,7 +12,7 @@ from app.document.revision import State
 from app.viewport.annotations import Name
 from core.functions.results import FrameTable
 from viz.camera import extent
-from viz.scene.arrows import VectorGlyph
+from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

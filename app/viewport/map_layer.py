@@ -19,11 +19,10 @@ from app.preferences.icons import icon
 from app.viewport.gestures import Pointer
 from app.widgets.label import Label, Note
 from core.functions import FUNCTIONS
-from core.functions.space_maps import SpaceMap
+from core.functions.diagrams import SpaceMap
 from core.functions.text import number
 from viz import camera
-from viz.colour_scale import colours
-from viz.look import LookName
+from viz.look import LookName, colours
 from viz.scene.map_figures import Form, MapPicture
 from viz.scene.plane_handle import PlanePart, PlanePlace
 

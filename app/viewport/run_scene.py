@@ -26,11 +26,10 @@ from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
 from viz.camera import extent
 from viz.film.film import PointPath, drawn
-from viz.film.run_footage import FollowedPoint, names, path_of, poses
+from viz.film.footage import FollowedPoint, names, path_of, poses
 from viz.look import LOOKS, Colour
 from viz.scene import vectors
-from viz.scene.arrows import VectorGlyph
-from viz.scene.vectors import KINDS, Wanted, reference
+from viz.scene.vectors import KINDS, VectorGlyph, Wanted, reference
 
 if TYPE_CHECKING:
     from app.document.revision import Ref, State

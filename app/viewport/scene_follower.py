@@ -15,10 +15,10 @@ import numpy as np
 from app.background.signals import Lifetime
 from app.background.slices import slices
 from app.document.revision import Ref, State
-from viz.boxes import around, extent
 from viz.camera import sees
 from viz.drawlist.junction_items import junctions
 from viz.drawlist.layers import motion_samples
+from viz.placement import around, extent
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage

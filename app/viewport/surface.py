@@ -24,7 +24,7 @@ from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
-    from viz.pictures.pixels import Pixels
+    from viz.pictures.picture_files import Pixels
     from viz.scene.quality import Quality
 
 MAKE_CURRENT = "WindowMakeCurrentEvent"
@@ -284,7 +284,7 @@ class _PaintedCanvas(QWidget):
             self._surface.drawn.emit()
 
     def _draw(self) -> None:
-        from viz.pictures.pixels import pixels
+        from viz.pictures.picture_files import pixels
 
         self.make_current()
         self._drawing = True

@@ -172,7 +172,7 @@ class Viewport(Surface):
 
     def picture(self, scale: int = 1) -> QImage:
         """Return an image of the view at `scale` times its resolution, without handles and buttons."""
-        from viz.pictures.pixels import pixels
+        from viz.pictures.picture_files import pixels
 
         scene = self.scene
         shown, size, ratio = scene.handles.shown, scene.size, scene.pixel_ratio

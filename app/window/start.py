@@ -217,7 +217,7 @@ def start(file: str, arguments: list[str]) -> int:
     frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
     frame.appear()
     background.hold()
-    from viz.vtk_libraries import skip_numpy_overrides
+    from viz.system_libraries import skip_numpy_overrides
 
     skip_numpy_overrides()
     from app.window.window import Window

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.pose_marks import APART, PoseMarks
-from core.analysis.whole_turns import plain_coordinates, with_nearest_turns
+from core.analysis.equal_poses import APART, PoseMarks, plain_coordinates, with_nearest_turns
 from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
 from core.constraints.mobility.free_motions import free_motions
 from core.constraints.named_values import one_state

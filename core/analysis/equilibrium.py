@@ -9,36 +9,298 @@ against elastic stops then pushes them in, as far as their springs let it.
 Joint forces are what motors are asked for: one that is asked for more than its limit of effort gives that, and the pose
 of rest is where this balances.
 
-Where friction holds, a pose stays if some forces within its bounds balance the load (`core.analysis.friction_balance`).
+Where friction holds, a pose stays if some forces within its bounds balance the load (`core.analysis.forces_at_rest`).
 Otherwise the nearest one is looked for that they balance: with g + K (s − s₀) = C λ of small motions s, the least |s|
 within the bounds of λ.
+
+Friction that grows with reactions has in loops the bounds that the reactions give it which it makes itself: those of
+the smallest forces that hold, and of each bound of a force those which go with just that.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_pose import held_pose
+from core.analysis.forces_at_rest import HOLDS_FRACTION, FrictionBalance, Shares, ranges, safety, smallest_forces
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, equilibrium_at, force_scale
 from core.constraints import motor_limits
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded
+from core.constraints.elastic_stops import has_elastic_stop
+from core.constraints.joint_modes import NOWHERE
+from core.constraints.joint_rows import JointRows
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import one_state
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
+from core.numerics.bounded_forces import least_squares
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
+
+
+WEIGHT = 1e6
+"""Weight of the force balance relative to the distance from the pose, in units of the machine."""
+LIGHT = 1e-6
+"""Weight of forces (in units of their bounds) relative to the distance from the pose."""
+NOTHING_FRACTION = 1e-12
+"""Bound of an unloaded bearing's friction, relative to the largest friction bound."""
+LEAST_FORCE = 1e-9
+"""Smallest scale of a force, N or N·m."""
+SHORTEST = 1e-11
+"""Step (rad or machine sizes) below which the search has converged."""
 
 BALANCED = 1e-10
 """Residual force, relative to the largest force (gravity, springs …), at which a pose is balanced and a limit carries
 no load."""
 OVERSHOOT = 0.5
 """Share of its former size that the reversed force along a step may keep before the step counts as too long."""
+
+
+class _BoundedForces(NamedTuple):
+    """Forces that may hold the pose: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of the rows
+    `rubbing`."""
+
+    rubbing: JointRows
+    C: Array
+    g: Array
+    low: Array
+    high: Array
+    shares: Shares
+
+
+def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[], Array]) -> Equilibrium:
+    """Equilibrium with friction near q (nq,). Raises SimulationError if there is none nearby.
+
+    without : gives (nq,) the pose of rest without friction
+    """
+    constraints = balance.constraints
+    balance.springs = None
+    start = _inside_rigid_limits(mech, balance, q)
+    pose = start
+    if constraints.rows:
+        pose = np.asarray(mech.assemble(start, p=constraints.p, t=constraints.t, limits=False))
+    found = _nearest_held_pose(mech, balance, pose, pose)
+    if found is None:  # straight on is no way: back from where the machine rests without friction
+        found = _nearest_held_pose(mech, balance, pose, without())
+    if found is None:
+        raise SimulationError(
+            "Friction cannot hold the machine here, and no nearby pose was found at which it can.",
+            remedy="Start from another pose, increase friction, or look for an equilibrium without friction.",
+        )
+    return found
+
+
+def _nearest_held_pose(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
+    """Pose nearest to the start that friction holds, searched from another pose; None if the search fails."""
+    scale, near, friction = force_scale(balance, start), pose is start, np.zeros(0)
+    for step in range(MAX_STEPS):
+        balance.passed(pose)
+        problem = _bounded_forces(balance, pose)
+        if near and _can_hold(problem, scale):
+            return _held_equilibrium(mech, balance, pose, problem, step)
+        moved, length, friction = _next_pose(balance, start, pose, problem, friction)
+        near = length < SHORTEST
+        if near and not _can_hold(problem, scale) and not _release_limit(balance, pose):
+            return None
+        pose = moved
+    return None
+
+
+def _inside_rigid_limits(mech: Mechanism, balance: Balance, q: Array) -> Array:
+    """(nq,) the pose moved inside rigid limits."""
+    clamped = mech.clamp(q)
+    for row in balance.modes.rows:
+        if row.at_q != NOWHERE and has_elastic_stop(row):
+            clamped[row.at_q] = q[row.at_q]
+            balance.limits.all = tuple(limit for limit in balance.limits.all if limit.q != row.at_q)
+        elif has_elastic_stop(row):
+            balance.limits.all = tuple(limit for limit in balance.limits.all if limit.name != row.name)
+    return clamped
+
+
+def _bounded_forces(balance: Balance, q: Array, loads: Array | None = None) -> _BoundedForces:
+    """Friction and rigid-limit forces available at a pose. loads : bearing loads of a loop, default those of the
+    smallest holding forces"""
+    if loads is None and balance.has_self_dependent_friction:
+        start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
+        found = consistent_bearing_loads(
+            balance.constraints.compiled, balance.modes, partial(_loads_with_smallest_forces, balance, q), start
+        )
+        return _bounded_forces(balance, q, found)
+    at, N = balance.rows(q), balance.constraints.motions(q)
+    rubbing = at.chosen(at.rubs)
+    rubbing = rubbing if loads is None else loaded(rubbing, loads)
+    least, most = rubbing.static_bounds
+    pushes = balance.limits.rows(q)
+    side = np.array([limit.side for limit in balance.limits.active], dtype=float)
+    return _BoundedForces(
+        rubbing,
+        (np.concatenate([rubbing.W, pushes]) @ N).T,
+        N.T @ balance.load(q),
+        np.concatenate([least, np.where(side > 0.0, -np.inf, 0.0)]),
+        np.concatenate([most, np.where(side > 0.0, 0.0, np.inf)]),
+        np.concatenate([rubbing.shares, np.ones(len(side), dtype=np.int64)]),
+    )
+
+
+def _loads_with_smallest_forces(balance: Balance, q: Array, before: Array) -> Array:
+    """Bearing loads with the smallest holding forces, for friction at given loads."""
+    problem = _bounded_forces(balance, q, before)
+    return _loads_with(
+        balance, q, problem, smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    )
+
+
+def _loads_with(balance: Balance, q: Array, problem: _BoundedForces, forces: Array) -> Array:
+    """(bearings,) loads of a loop with given forces of friction and limits."""
+    friction = np.zeros(len(balance.modes.rows))
+    friction[balance.rows(q).rubs] = forces[: len(problem.rubbing.rows)]
+    return balance.bearing_loads(q)(friction)
+
+
+def _force_scales(balance: Balance, problem: _BoundedForces) -> Array:
+    """(n,) scales of the forces."""
+    size = balance.constraints.size
+    own = [size if row.dimension == "angle" else 1.0 for row in problem.rubbing.rows]
+    return np.array(own + [1.0] * len(balance.limits.active))
+
+
+def _friction_ranges(balance: Balance, q: Array, problem: _BoundedForces, held: Array) -> Array:
+    """(rubbing rows, 2) smallest and largest friction forces that hold the pose, starting from the forces `held`."""
+    count = len(problem.rubbing.rows)
+    if not balance.has_self_dependent_friction:
+        return ranges(*problem[1:])[:count]
+    return np.array(
+        [[_extreme_force(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)]
+    )
+
+
+def _extreme_force(balance: Balance, q: Array, problem: _BoundedForces, held: Array, i: int, sign: float) -> float:
+    """Smallest (sign 1) or largest (−1) value of force i with bounds that depend on the reactions of all forces
+    (sequential quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN if it does not converge."""
+    from scipy.optimize import minimize
+
+    units = np.maximum(np.maximum(np.abs(held), np.where(np.isfinite(problem.high), problem.high, 0.0)), LEAST_FORCE)
+    C, size = problem.C * units, max(float(np.max(np.abs(problem.C * units), initial=0.0)), 1e-300)
+
+    loads, friction, at = balance.bearing_loads(q), np.zeros(len(balance.modes.rows)), balance.rows(q)
+    rubs, bare, count = at.rubs, at.chosen(at.rubs), len(problem.rubbing.rows)
+    alone, balls = problem.shares == 1, np.flatnonzero(problem.shares > 1).tolist()
+    lower, upper = alone & np.isfinite(problem.low), alone & np.isfinite(problem.high)
+
+    def left(x: Array) -> Array:
+        friction[rubs] = (x * units)[:count]
+        low, high = problem.low.copy(), problem.high.copy()
+        low[:count], high[:count] = loaded(bare, loads(friction)).static_bounds
+        inside = [
+            (high[k] / units[k]) ** 2 - _squared_norm(x * units / units[k], k, int(problem.shares[k])) for k in balls
+        ]
+        return np.concatenate([(high / units - x)[upper], (x - low / units)[lower], inside])
+
+    balanced = {"type": "eq", "fun": lambda x: (C @ x - problem.g) / size, "jac": lambda _: C / size}
+    found = minimize(
+        lambda x: sign * x[i],
+        held / units,
+        method="SLSQP",
+        constraints=(balanced, {"type": "ineq", "fun": left}),
+        options={"ftol": 1e-13, "maxiter": 60},
+    )
+    away = max(float(np.max(np.abs(C @ found.x - problem.g), initial=0.0)) / size, float(np.max(-left(found.x))))
+    return float(found.x[i] * units[i]) if away <= HOLDS_FRACTION else math.nan
+
+
+def _squared_norm(x: Array, first: int, count: int) -> float:
+    return float(x[first : first + count] @ x[first : first + count])
+
+
+def _can_hold(problem: _BoundedForces, scale: float) -> bool:
+    """Return True if some admissible forces balance the load."""
+    if np.max(np.abs(problem.g), initial=0.0) <= HOLDS_FRACTION * scale:
+        return True
+    return safety(*problem[1:]) >= 1.0 - HOLDS_FRACTION
+
+
+def _next_pose(
+    balance: Balance, start: Array, q: Array, problem: _BoundedForces, friction: Array
+) -> tuple[Array, float, Array]:
+    """Next pose towards the nearest one that friction holds, the length of the step, and the friction there."""
+    from scipy.optimize import lsq_linear
+
+    constraints, limits = balance.constraints, balance.limits
+    N = limits.motions(q)
+    g, C = N.T @ balance.load(q), (problem.rubbing.W @ N).T
+    rubs = np.flatnonzero(balance.rows(q).rubs)
+    all_rows = np.zeros(len(balance.modes.rows))
+    least, most = problem.rubbing.static_bounds
+    if len(friction) != len(rubs):
+        friction = smallest_forces(C, g, least, most, np.ones(len(rubs)), problem.rubbing.shares)
+    all_rows[rubs] = friction
+    K = balance.stiffness(q, N, all_rows)
+    gone = np.linalg.pinv(N / constraints.units[:, None]) @ (
+        constraints.compiled.coordinates.difference(start, q) / constraints.units
+    )
+    units, k = np.maximum(-least, most), len(g)
+    units = np.maximum(units, NOTHING_FRACTION * max(float(np.max(units, initial=0.0)), 1e-300))
+    size = max(float(np.max(np.abs(K), initial=0.0)), float(np.max(np.abs(g), initial=0.0)), 1e-300)
+    rows = np.block([[WEIGHT / size * K, -WEIGHT / size * C * units], [np.eye(k), np.zeros((k, len(units)))]])
+    target = np.concatenate([WEIGHT / size * (K @ gone - g), np.zeros(k)])
+    free = np.full(k, np.inf)
+    smaller, larger = np.minimum(least / units, -NOTHING_FRACTION), np.maximum(most / units, NOTHING_FRACTION)
+    bounds = np.concatenate([-free, smaller]), np.concatenate([free, larger])
+    if (problem.shares != 1).any():
+        h = np.concatenate([np.ones(k), np.full(len(units), LIGHT)])
+        shares = np.concatenate([np.ones(k, dtype=np.int64), problem.rubbing.shares])
+        x = least_squares(h, rows[:k] / WEIGHT, target[:k] / WEIGHT, *bounds, shares)
+    else:
+        x = lsq_linear(rows, target, bounds, tol=1e-15).x
+    displacement, rubbing = x[:k] - gone, C @ (x[k:] * units)
+    displacement += np.linalg.lstsq(K, rubbing - g - K @ displacement, rcond=SOFT)[0]  # what the weight has left
+    length = float(np.linalg.norm(displacement))
+    displacement *= min(1.0, LONGEST / max(length, 1e-300))
+    trial = limits.closed(constraints.moved(q, N @ displacement))[0]
+    reached = limits.reached(q, trial)
+    return (trial if reached is None else reached), length, x[k:] * units
+
+
+def _release_limit(balance: Balance, q: Array) -> bool:
+    """Release the limit that would need the largest tensile force; return True if there is one."""
+    return balance.limits.release(balance.balancing_forces(q, balance.load(q))[1], 0.0)
+
+
+def _held_equilibrium(
+    mech: Mechanism, balance: Balance, pose: Array, problem: _BoundedForces, steps: int
+) -> Equilibrium:
+    at_rest = equilibrium_at(mech, balance, pose, steps)
+    rubbing = problem.rubbing
+    rubs = len(rubbing.rows)
+    forces = smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    bounds = _friction_ranges(balance, pose, problem, forces)
+    names = [row.name for row in rubbing.rows]
+    left = problem.g - problem.C @ forces
+    pushes = {limit.name: float(f) for limit, f in zip(balance.limits.active, forces[rubs:], strict=True)}
+    stops = balance.stops(pose)
+    held = FrictionBalance(
+        dict(zip(names, map(float, forces[:rubs]), strict=True)),
+        {name: (float(low), float(high)) for name, (low, high) in zip(names, bounds, strict=True)},
+        {row.name: max(map(abs, row.static_bounds)) for row in rubbing.rows},
+        safety(*problem[1:]) if rubs else math.inf,
+    )
+    return replace(
+        at_rest,
+        residual=float(np.max(np.abs(left), initial=0.0)) / force_scale(balance, pose),
+        stability="held" if rubs else at_rest.stability,
+        linear=None if rubs else at_rest.linear,
+        limits=pushes | dict(zip(stops.names, map(float, stops.forces), strict=True)),
+        friction=held,
+    )
 
 
 def equilibrium(

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.pose_marks import APART, PoseMarks
-from core.analysis.whole_turns import distance, plain_coordinates, with_nearest_turns
+from core.analysis.equal_poses import APART, PoseMarks, distance, plain_coordinates, with_nearest_turns
 from core.constraints.closed_positions import nearest_closed_position
 from core.later import dataclass
 from core.mechanism import Mechanism

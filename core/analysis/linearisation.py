@@ -9,7 +9,20 @@ with f = M a + h − Gᵀ λ and g = G a + Ġ v. Joints that friction holds are 
 it does; those that slide keep their direction; elastic stops that are pushed in are springs; motors that keep a limit
 of speed hold it, and those at their limit of effort give that. In independent coordinates s and speeds u: ẏ = A y,
 y = (s, u). All derivatives are exact (`core.programs.derivatives`), but for those of rows of joints that close loops
-(`core.analysis.pose_modes`).
+(`core.analysis.held_state`).
+
+Small motions are linear functions of s, u, force-element states y and inputs w:
+
+    ξ = B s + P w,   δv = B u + D (s, w),   M δa − Gᵀ δλ = −δf,   G δa = −δg
+
+with P and D by what holds (G P = −∂s/∂w, G δv = −∂(G v)/∂q ξ − …) and zero in the independent coordinates, δf and δg
+the changes of f and g at the same a and λ. Inputs are whatever has columns f_p, g_p … in the `Equations`: parameters,
+joint forces, drivers.
+
+Force-element states that follow from the pose are eliminated. Where springs alone act on a junction it follows in
+balance, W · f = 0 along the directions W without damping; ẇ of the others is theirs. With the linear form L_q ξ + L_x x
++ L_p w = 0 of that balance x = T ξ + Y y + T_p w, y some of the entries of x. Angles that count turns do nothing to
+small motions.
 """
 
 from __future__ import annotations
@@ -17,27 +30,141 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
-from core.analysis.small_motions import small_motions
-from core.analysis.state_reduction import names_of, reduction
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import one_state
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
+from core.numerics.tolerances import RANK_TOLERANCE
 from core.programs.derivatives import Equations, derivatives
+from core.programs.junctions import NEGLIGIBLE_DAMPING
 
 Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
+Complex = NDArray[np.complex128]
 STILL = 1e-7
 """Magnitude of an eigenvalue, relative to the largest (and 1e-9 1/s), below which it counts as zero."""
 UNMOVED = 1e-7
 """Joint displacement, relative to the largest force-element state, below which a mode moves no joint, but for rounding
 error."""
+
+
+class Reduction(NamedTuple):
+    """Eliminated states x = T ξ + Y y + T_p w as functions of displacements (nx, nv), kept states (nx, ny) and inputs
+    (nx, m); kept : indices of the kept states"""
+
+    T: Array
+    Y: Array
+    T_p: Array
+    kept: list[int]
+
+    def of(self, slopes: Equations) -> Equations:
+        """Derivatives by displacements, kept states and inputs."""
+        kept = self.kept
+        return slopes._replace(
+            f_q=slopes.f_q + slopes.f_x @ self.T,
+            f_x=slopes.f_x @ self.Y,
+            f_p=slopes.f_p + slopes.f_x @ self.T_p,
+            x_q=(slopes.x_q + slopes.x_x @ self.T)[kept],
+            x_v=slopes.x_v[kept],
+            x_x=(slopes.x_x @ self.Y)[kept],
+            x_p=(slopes.x_p + slopes.x_x @ self.T_p)[kept],
+        )
+
+
+def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
+    """Kept states of a machine in small motions, and how the others follow."""
+    followed = _without_damper_states(slopes) if len(slopes.sum_w) else _all_states_kept(slopes)
+    counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
+    lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
+    return followed._replace(Y=followed.Y[:, lasting], kept=[followed.kept[k] for k in lasting])
+
+
+def names_of(mech: Mechanism, found: Reduction) -> tuple[str, ...]:
+    """Names of the kept states."""
+    return tuple(mech.x_names[k] for k in found.kept)
+
+
+def _all_states_kept(slopes: Equations) -> Reduction:
+    nx, nv = slopes.x_q.shape
+    return Reduction(np.zeros((nx, nv)), np.eye(nx), np.zeros((nx, slopes.f_p.shape[1])), list(range(nx)))
+
+
+def _without_damper_states(slopes: Equations) -> Reduction:
+    import scipy.linalg
+
+    C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
+    sizes, axes = np.linalg.eigh(C)
+    W = axes[:, sizes <= NEGLIGIBLE_DAMPING * max(float(np.max(np.abs(sizes))), 1e-300)]
+    L_q, L_x, L_p = (W.T @ each for each in (slopes.sum_q, slopes.sum_x, slopes.sum_p))
+    inverse = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE)
+    free = scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
+    kept = _pivot_states(free)
+    Y = free @ np.linalg.inv(free[kept])
+    T, T_p = (particular - Y @ particular[kept] for particular in (inverse @ L_q, inverse @ L_p))
+    return Reduction(T, Y, T_p, kept)
+
+
+def _pivot_states(free: Array) -> list[int]:
+    """Indices of the states that best determine the columns of free (nx, ny)."""
+    import scipy.linalg
+
+    if not free.size:
+        return []
+    pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2]
+    return sorted(int(i) for i in pivots[: free.shape[1]])
+
+
+class SmallMotions(NamedTuple):
+    """Coefficients of small motions by the columns z = (s, u, y, w); k independent coordinates, ny states, m inputs.
+
+    displacement, speed, acceleration : (nv, n) ξ, δv, δa; states : (nx, n) δx; rates : (2k + ny, n) of (s, u, y)
+    load : (nv, n) what δλ must carry, Gᵀ δλ; mass : (k, k) reduced mass matrix
+    """
+
+    displacement: Array
+    speed: Array
+    acceleration: Array
+    states: Array
+    rates: Array
+    load: Array
+    mass: Array
+
+    @property
+    def A(self) -> Array:
+        """(n, n) state matrix."""
+        return self.rates[:, : len(self.rates)]
+
+    @property
+    def B(self) -> Array:
+        """(n, m) input matrix."""
+        return self.rates[:, len(self.rates) :]
+
+
+def small_motions(held: HeldState, slopes: Equations, found: Reduction, B: Array, chosen: list[int]) -> SmallMotions:
+    """Small motions about a held state. slopes : including the joint rows (`HeldState.slopes`), by all states; B : (nv,
+    k) motions of the independent speeds"""
+    e = found.of(slopes)
+    k, ny, m = len(chosen), len(found.kept), slopes.f_p.shape[1]
+    of_s, of_u, of_y, of_w = np.split(np.eye(2 * k + ny + m), [k, 2 * k, 2 * k + ny])
+    mass = held.constraints.compiled.mass_matrix(held.q, held.constraints.p)
+    M, follow = B.T @ mass @ B, held.particular(B, chosen)
+    displacement = B @ of_s + follow(-e.s_p) @ of_w
+    speed = B @ of_u + follow(-(e.Gv_q @ displacement + e.Gv_p @ of_w))
+    f = e.f_q @ displacement + e.f_v @ speed + e.f_x @ of_y + e.f_p @ of_w
+    c = follow(-(e.g_q @ displacement + e.g_v @ speed + e.g_p @ of_w))
+    faster = np.linalg.solve(M, -B.T @ (f + mass @ c)) if k else np.zeros((0, f.shape[1]))
+    acceleration = B @ faster + c
+    own = e.x_q @ displacement + e.x_v @ speed + e.x_x @ of_y + e.x_p @ of_w
+    states = found.T @ displacement + found.Y @ of_y + found.T_p @ of_w
+    moving = of_u + (e.turn @ displacement)[chosen]
+    rates = np.concatenate([moving, faster, own])
+    return SmallMotions(displacement, speed, acceleration, states, rates, mass @ acceleration + f, M)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,10 @@ product of m singular values: √det(J Jᵀ) where J has m rows, √det(Jᵀ J) 
 
 Translation and rotation have different units. Each is measured apart; both together with a characteristic length, by
 which velocities are divided (J. Angeles, "Fundamentals of Robotic Mechanical Systems", 4.9).
+
+Directions in which a frame can translate are Robotica's `Planar` (R10). The code is the sum of 1 (x), 2 (y) and 4 (z)
+for each axis along which some joint moves the frame at some pose: row k of the translational Jacobian is not
+identically zero.
 """
 
 from __future__ import annotations
@@ -37,6 +41,12 @@ SAMPLES = 4
 """Number of random poses for finding the dimension of reachable velocities."""
 IMMOBILE = 1e-12
 """Singular value (m or 1) below which a frame counts as immobile."""
+
+WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
+"""Code → the axes along which the frame can move."""
+PLANARITY_SAMPLES = 8
+TOLERANCE = 1e-9
+"""Entry of the Jacobian, relative to the largest, below which it counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -253,3 +263,17 @@ def _product(values: Sequence[float] | Array) -> float:
     """Product of radii; undefined if one is zero and another infinite."""
     with np.errstate(invalid="ignore"):
         return float(np.prod(values))
+
+
+def planarity(mech: Mechanism, frame: str, reference: str = "world", p: Mapping[str, float] | None = None) -> int:
+    """Code 0 … 7 of a frame's translations, along the axes of the reference frame in the reference configuration."""
+    if not mech.nv:
+        return 0
+    rng = np.random.default_rng(1)
+    R_WR = np.eye(3) if reference == "world" else np.array(mech.frame(mech.rest(), reference, p=p))[:3, :3]
+    reach = np.zeros(3)
+    for _ in range(PLANARITY_SAMPLES):
+        jacobian = R_WR.T @ free_jacobian(mech, random_pose(mech.compiled, rng, p), frame, p)[3:]
+        reach = np.maximum(reach, np.abs(jacobian).max(axis=1, initial=0.0))
+    moves = reach > TOLERANCE * max(float(reach.max()), 1e-3)
+    return int(moves @ np.array([1, 2, 4]))

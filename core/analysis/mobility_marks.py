@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.motion_screw import screw_of_twist
+from core.analysis.body_motions import screw_of_twist
 from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
 from core.analysis.tool_frame import tool_frame
 from core.constraints.mobility.findings import concerned

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.friction_balance import FrictionBalance
-from core.analysis.joint_limits import STEP, ActiveLimits
+from core.analysis.forces_at_rest import STEP, ActiveLimits, FrictionBalance
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
 from core.constraints.bearing_friction import bearing_loads_at, require_unique_bearing_loads, rows_at_rest
 from core.constraints.elastic_stops import PressedStops, compressed_stops, has_elastic_stop, pressed

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from core.c_code.compilers import compiler, ran, text_of
+from core.c_code.companions import compiler, ran, text_of
 from core.c_code.fmu_source import TEXT
 from core.c_code.plan import Plan
 from core.model.formula.formula_units import PURE, Dimension, dimension_named

@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from core.c_code import companions
 from core.c_code.c_source import source
-from core.c_code.compilers import Trial, tried
+from core.c_code.companions import Trial, tried
 from core.c_code.fmu import write_fmu
 from core.c_code.header import header
 from core.c_code.joint_resistance import Resistance, resistance
 from core.c_code.machine_functions import MachineFunctions
-from core.c_code.names import identifier
-from core.c_code.plan import Plan, functions_of
-from core.c_code.public_functions import outputs as outputs_of
-from core.c_code.public_functions import public_function
+from core.c_code.plan import Plan, functions_of, identifier, public_function
+from core.c_code.plan import outputs as outputs_of
 from core.c_code.stepper import METHODS, NEAR_SINGULAR, NOT_FINITE, OUT_OF_REACH, Stepper, step_functions
 from core.c_code.test_main import test_main
 from core.codegen.c_text import PRECISIONS

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.c_code.machine_functions import LETTERS
-from core.c_code.names import identifiers
-from core.c_code.plan import Plan
-from core.c_code.public_functions import PublicFunction
+from core.c_code.plan import Plan, PublicFunction, identifiers
 from core.c_code.stepper import STATUS
 from core.codegen.c_text import COUNTED
 from core.model.units import DERIVED, SI

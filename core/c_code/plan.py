@@ -1,21 +1,230 @@
-"""Plan of an export: all data from which the generated code is written."""
+"""Plan of an export: all data from which the generated code is written, the functions it offers in addition to its
+step, its outputs, and names as C identifiers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from core.c_code.machine_functions import LETTERS, MachineFunctions, Traced
-from core.c_code.public_functions import PublicFunction
 from core.c_code.stepper import Method, StepFunctions
 from core.codegen.c_text import CFunction, Precision, c_function
+from core.codegen.graph_symbols import as_symbol
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.mechanics.elements.force_state import ForceState
+from core.mechanics.elements.resolver import formula_of
 from core.mechanics.elements.time_argument import Splines
-from core.model.formula.formula_units import Dimension
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.tree import inline
+from core.model.formula.expression import names as names_in
+from core.model.formula.expression import parse
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
+from core.model.formula.nodes import Name, Node
+from core.model.model import signal_names
+from core.model.signals import TIME, component
+from core.numerics.spatial.scalar import Scalar
+from core.programs.dynamics import force_state
+from core.programs.kinematics import matrix_of
+from core.simulation.measures.run_measures import Signals
 
+AXES = ("x", "y", "z")
+OF_MACHINE = {
+    "forward_dynamics": ("qvuxtp", "y = a: accelerations of a machine without loops, friction and stops left out"),
+    "inverse_dynamics": (
+        "qvaxtp",
+        "y = u: joint forces for accelerations a of the tree, dry friction as a function of v",
+    ),
+    "mass_matrix": ("qp", "y = M, row by row"),
+    "bias": ("qvxtp", "y = h: joint forces without accelerations, M a + h = u + Gᵀ λ"),
+    "gravity": ("qp", "y: joint forces that gravity asks for"),
+    "linearise": (
+        "qvuxtp",
+        "y = ∂a/∂ξ, ∂a/∂v, ∂a/∂u row by row, each NV x NV, of a machine without loops, friction and stops left out; "
+        "ξ: displacements along the speeds. A = [0 1; ∂a/∂ξ ∂a/∂v] and B = [0; ∂a/∂u] where q̇ = v",
+    ),
+    "energy": ("qvxtp", "y = kinetic, potential energy, J"),
+    "momentum": ("qvp", "y = angular, linear momentum about the origin of the world"),
+    "center": ("qp", "y: center of mass, m"),
+    "constraint_residual": ("qtp", "y: residuals of loops, constraints and drivers, m or rad"),
+    "constraint_jacobian": ("qp", "y = G, row by row"),
+}
+"""Functions of the kernel by name: arguments and results."""
+OF_TREES = {"forward_dynamics": "forward_dynamics", "linearise": "motion_slopes"}
+"""Functions only for machines without loops, with their name in the kernel."""
+OF_FRAME = {
+    "frame": "y: the pose of '{0}' in the world, a 4 x 4 matrix row by row",
+    "jacobian": "y: 6 x NV, angular then linear velocity of '{0}' in world axes, row by row",
+}
+"""Functions of a frame, requested as "frame:tool"."""
 Array = NDArray[np.float64]
+KEYWORDS = frozenset(
+    """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+    and and_eq asm bitand bitor bool catch class compl delete explicit export false friend mutable namespace new not
+    operator or private protected public template this throw true try typename using virtual xor
+    """.split()  # noqa: SIM905
+)
+"""Keywords of C and of C++, because C++ compilers read the header, too."""
+
+
+class PublicFunction(NamedTuple):
+    """Function with its name and description in C."""
+
+    name: str
+    help: str
+    traced: Traced
+
+
+def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
+    """Return a function by the name given by the user. Raises ModelError for an unknown one."""
+    kind, _, detail = wanted.partition(":")
+    if kind in OF_FRAME:
+        return _frame_function(machine, kind, detail, wanted)
+    if kind not in OF_MACHINE or detail:
+        offered = ["step", *OF_MACHINE, *(f"{each}:NAME" for each in OF_FRAME)]
+        raise ModelError(
+            f"There is no function '{wanted}' that can be exported to C.",
+            where="functions",
+            remedy=near_misses(wanted, offered),
+        )
+    arguments, help_ = OF_MACHINE[kind]
+    if kind in OF_TREES and machine.compiled.constrained:
+        raise ModelError(
+            "Accelerations of the tree are available only for machines without loops, constraints and drivers.",
+            where=f"functions, {kind}",
+            remedy="Omit this function: the step closes the loops, and outputs such as 'crank.a' give accelerations.",
+        )
+    inputs = {**machine.loaded, "u": machine.symbols["a" if kind == "inverse_dynamics" else "u"]}
+    result = machine.context.body(OF_TREES.get(kind, kind), inputs, "", inline)
+    return PublicFunction(kind, f"{help_}.", machine.traced(arguments, result))
+
+
+def _frame_function(machine: MachineFunctions, kind: str, name: str, wanted: str) -> PublicFunction:
+    frames = machine.context.machine.frames
+    if name not in frames:
+        raise ModelError(
+            f"There is no frame '{name}'.", where=f"functions, {wanted}", remedy=near_misses(name, list(frames))
+        )
+    q = machine.symbols["q"]
+    if kind == "frame":
+        result = matrix_of(KinematicState(machine.context.tree, q).frame(frames[name]))
+    else:
+        result = machine.context.body("jacobian", {"q": q}, name, inline)
+    help_ = f"{OF_FRAME[kind].format(name)}."
+    return PublicFunction(f"{kind}_{identifier(name)}", help_, machine.traced("qp", result))
+
+
+# ------------------------------------------------------------------------------------------------------------ outputs
+
+
+class Outputs(NamedTuple):
+    """Values after a step with their dimensions; needs_rates : True if they depend on accelerations."""
+
+    names: tuple[str, ...]
+    measured: tuple[Dimension, ...]
+    traced: Traced | None
+    needs_rates: bool
+
+
+def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
+    """Return the requested outputs: formulas of signals, accelerations ("elbow.a"), positions of frames
+    ("tool.position.z") and sensors; by default all sensors.
+
+    Raises ExpressionError for a formula that cannot be read, ModelError for a name that there is none of.
+    """
+    sensors = machine.context.elements.sensors
+    if wanted is None:
+        wanted = [component(name, suffix) for name, sensor in sensors.items() for suffix in sensor.info.components]
+    if not wanted:
+        return Outputs((), (), None, False)
+    values = [_value(machine, text) for text in wanted]
+    measured = _output_dimensions(machine, wanted)
+    column = ca.vertcat(*map(as_symbol, values))
+    accelerations = ca.vertcat(*machine.symbols["a"]) if machine.nv else ca.SX(0, 1)
+    needs = machine.nv > 0 and bool(ca.which_depends(column, accelerations, 1, True).count(True))
+    return Outputs(tuple(wanted), measured, machine.traced("nqvxtpa" if needs else "nqvxtp", values), needs)
+
+
+def _value(machine: MachineFunctions, text: str) -> Scalar:
+    where = f"outputs, '{text}'"
+    try:
+        used = names_in(parse(text))
+    except ExpressionError as error:
+        raise ExpressionError(str(error.what), where=where, remedy=error.remedy) from None
+    seen = force_state(machine.context, machine.loaded)
+    found = {name: _signal_value(machine, seen, name, where) for name in used}
+    formula = formula_of(parse(text))
+    return formula(tuple(found[name] for name in formula.names))
+
+
+def _output_dimensions(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimension, ...]:
+    """Return the dimensions of outputs as far as they are known; formulas may add and compare only equal dimensions.
+    Raises ExpressionError."""
+    signals = Signals(machine.mech)
+    parameters = signals.parameters
+    found: list[Dimension] = []
+    for text in wanted:
+        node = parse(text)
+        found.append(_dimension(signals, node))
+        if isinstance(node, Name):
+            continue
+        plain = [
+            name for name in names_in(node) if name in TIME or not (signals.is_channel(name) or name in parameters)
+        ]
+        if plain:
+            continue  # formulas of time are written without units
+        try:
+            dimension_of(node, signals.dimension)
+        except ExpressionError as error:
+            raise ExpressionError(str(error.what), where=f"outputs, '{text}'", remedy=error.remedy) from None
+    return tuple(found)
+
+
+def _dimension(signals: Signals, node: Node) -> Dimension:
+    """Return the dimension of an output; unknown for a formula that mixes numbers without units with others."""
+
+    def of(name: str) -> Dimension:
+        return dimension_named("time") if name in TIME else signals.dimension(name)
+
+    try:
+        return dimension_of(node, of)
+    except KinetostatError:
+        return UNKNOWN
+
+
+def _signal_value(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:
+    """Evaluate a name in a formula of outputs."""
+    speeds, sensors = list(machine.compiled.v_names), machine.context.elements.sensors
+    plain = name.removesuffix(".a")
+    if name in TIME:  # also where nothing in the machine depends on it
+        return machine.symbols["n"][0]
+    if name.endswith(".a") and plain in speeds:
+        return machine.symbols["a"][speeds.index(plain)]
+    frame, _, axis = name.rpartition(".position.")
+    if frame in machine.context.machine.frames and axis in AXES:
+        place = machine.context.machine.frames[frame]
+        return KinematicState(machine.context.tree, machine.symbols["q"]).frame(place).position[AXES.index(axis)]
+    for sensor, found in sensors.items():
+        own = [component(sensor, suffix) for suffix in found.info.components]
+        if name in own and found.info.accelerated:
+            inputs = {**machine.loaded, "u": machine.symbols["a"]}
+            return machine.context.body("sensor", inputs, sensor, inline)[own.index(name)]
+    try:
+        return seen.signal(name)
+    except KinetostatError:
+        known = [*sorted(signal_names(machine.compiled.model.expanded)), *machine.compiled.p_names]
+        offered = [*known, *(f"{speed}.a" for speed in speeds)]
+        offered += [f"{frame}.position.{axis}" for frame in machine.context.machine.frames for axis in AXES]
+        raise ModelError(f"The name '{name}' is not defined.", where=where, remedy=near_misses(name, offered)) from None
 
 
 @dataclass(frozen=True)
@@ -80,3 +289,26 @@ def functions_of(plan: Plan, watch: Callable[[], None] = lambda: None) -> dict[s
             f"{plan.name}_{public.name}", public.traced.graph, plan.precision, letters
         )
     return plan.written
+
+
+def identifier(name: str, otherwise: str = "machine") -> str:
+    """Convert a name to letters, digits and underscores, without diacritics."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    found = re.sub(r"\W+", "_", plain).strip("_") or otherwise
+    if found[0].isdigit():
+        found = f"{otherwise}_{found}"
+    return f"{found}_" if found in KEYWORDS else found
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """Convert names to distinct identifiers; later duplicates get a number."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        first = found = identifier(name, "n")
+        count = 2
+        while found in taken:
+            found, count = f"{first}_{count}", count + 1
+        taken.add(found)
+        result.append(found)
+    return result

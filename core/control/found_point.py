@@ -1,8 +1,11 @@
-"""Result of the search for an operating point: the state, its residuals, and a run that starts from it."""
+"""Result of the search for an operating point: the state, its residuals, and a run that starts from it; where none
+exists, the nearest balanced point.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.control.linear_system import LinearSystem
-from core.control.trim_counting import FREE
+from core.control.lineariser import Point
+from core.control.trim_rows import FREE, Row
 from core.errors import ModelError, listed
 from core.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from core.simulation import Run
 
+
 Array = NDArray[np.float64]
 
 SOLVED = 1e-10
 """Relative residual up to which a row counts as fulfilled."""
+
+MET = 1e-6
+"""Relative residual below which Newton's method is tried again with all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +116,41 @@ class Found:
         """Keyword arguments with which `simulate(found.mech, …)` starts at this point."""
         begin: dict[str, Any] = {"q0": self.q, "v0": self.v, "torque": self.tau, "start": self.t}
         return begin | {"parameters": self.parameters} | ({"x0": self.x} if len(self.x) else {})
+
+
+Solve = Callable[[Mapping[str, Row], Point], Found]
+
+
+def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: Solve) -> Found:
+    """Search the nearest point after a failed search: fixed outputs that are off become targets, while the other
+    requirements stay. Sometimes that leads to a solution after all.
+
+    solve(rows, point) : from a point on
+    """
+    off = [
+        name
+        for name, row in rows.items()
+        if row.kind == "fixed" and not row.of_input and _relative_error(found, row) > MET
+    ]
+    if found.solved or not off or not found.iterations:
+        return found
+    near = solve({**rows, **{name: dataclasses.replace(rows[name], kind="target") for name in off}}, point)
+    steps = found.iterations + near.iterations
+    if not near.solved:
+        return found
+    if all(_relative_error(near, rows[name]) <= MET for name in off):
+        met = solve(rows, point._replace(q=near.q, v=near.v))
+        return dataclasses.replace(met, iterations=steps + met.iterations) if met.solved else found
+    units = dict(zip(near.system.output_names, near.system.units.outputs, strict=True))
+    missed = [name for name in off if _relative_error(near, rows[name]) > MET]
+    misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in missed]
+    words = f"No such point was found; at the nearest {listed(misses)}."
+    words += f" Bounds act: {listed(list(near.acting))}; widen them." if near.acting else ""
+    freed = found.message.partition(f". {FREE}")[2]
+    words += f" {FREE}{freed}" if freed else ""
+    return dataclasses.replace(near, solved=False, message=words, iterations=steps, targets=())
+
+
+def _relative_error(found: Found, row: Row) -> float:
+    """Return the error of a row, relative to its value if that is above 1."""
+    return abs(found.residuals.get(row.name, 0.0)) / max(1.0, abs(row.value or 0.0))

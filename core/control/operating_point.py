@@ -1,4 +1,5 @@
-"""Operating points (trim): states, inputs and parameters of a machine that fulfil given requirements.
+"""Operating points (trim): states, inputs and parameters of a machine that fulfil given requirements, or those of
+the document.
 
 A row is a quantity by name: fixed, free or a target. Unknown are the independent displacements s and speeds u, states
 of force elements, free inputs and parameters; equations are
@@ -27,22 +28,54 @@ from numpy.typing import ArrayLike
 from core.apart.talk import Line
 from core.constraints import motor_limits
 from core.constraints.closed_positions import nearest_closed_position
-from core.control.asked_points import ask, operating_point_named
-from core.control.found_point import Found
+from core.control.found_point import Found, nearest_point
 from core.control.inputs import input_names
 from core.control.lineariser import Lineariser, Point, input_points
-from core.control.nearest_point import nearest_point
 from core.control.outputs import FORMULA_SIGNS, all_outputs
-from core.control.trim_counting import lacks_inputs
-from core.control.trim_rows import Row
+from core.control.trim_rows import Row, lacks_inputs
 from core.control.trim_solver import TrimSolver
 from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.model import Model, Trim
+from core.model import Model, Trim, TrimRow
+from core.model.parameters import finite_value_of
 
 BESIDE = (0.03, 0.1, 0.3)
 """Joint displacements (rad or m) by which a failed search is restarted from other poses."""
+
+
+def operating_point_named(model: Model, name: str) -> Trim:
+    """Return the document's operating point with this name. Raises ModelError with similar names, or saying that there
+    are none."""
+    if not model.operating_points:
+        raise ModelError(
+            f"There is no operating point '{name}': the document has none.",
+            remedy="Save one in the panel Operating point, or add a ks.Trim.",
+        )
+    found: Trim = model.find("operating_points", name)
+    return found
+
+
+def ask(row: Any, asked: TrimRow, values: Any, where: str) -> None:
+    """Apply a row of the document's operating point to a row of an `OperatingPoint`. values : of all parameters, by
+    name"""
+
+    def number(field: str) -> float | None:
+        value = getattr(asked, field)
+        place = f"{where}, row '{asked.quantity}', {field}"
+        return None if value is None else float(finite_value_of(value, values, place))
+
+    match asked.role:
+        case "fixed":
+            row.fixed(number("value"))
+        case "target":
+            row.target(float(number("value") or 0.0), float(number("weight") or 0.0))
+        case "steady":
+            row.steady()
+        case _:
+            low, high = number("minimum"), number("maximum")
+            row.free(float("-inf") if low is None else low, float("inf") if high is None else high)
+
 
 __all__ = ["Found", "OperatingPoint", "Row"]
 

@@ -1,13 +1,34 @@
-"""Requirements on the quantities of an operating point, one row each."""
+"""Requirements on the quantities of an operating point, one row each, and reasons why they cannot be met: rows that no
+unknown affects, active bounds, and quantities to free.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.errors import ModelError
+from core.errors import ModelError, listed
+
+if TYPE_CHECKING:
+    from core.control.linear_system import LinearSystem
+
+Array = NDArray[np.float64]
+LEAST_OFF = 1e-10
+"""Relative residual above which a row counts as not fulfilled."""
+FREE = "Free "
+"""First word of the sentence that suggests quantities to free."""
+TOO_FEW = "too few: nothing balances"
+"""Phrase for rows that no input is left to balance."""
+LEAST_PART = 1e-6
+"""Fraction of the largest unbalanced force below which other unbalanced forces are ignored, as caused by it."""
+MOST_NAMED = 3
+"""Largest number of inputs, and of fixed rows, suggested to be freed."""
+NOTHING = 1e-9
+"""Fraction of the largest entry below which an unknown has no effect on a row."""
 
 
 @dataclass
@@ -68,3 +89,105 @@ def number(value: Any, name: str, endless: bool = False) -> float:
     if not (np.isfinite(number) or (endless and np.isinf(number))):
         raise ModelError(f"{value!r} is not a number.", where=f"'{name}'", remedy="Give a number in SI units.")
     return number
+
+
+def unfulfilled_rows_text(
+    solver: Any,
+    system: LinearSystem,
+    hold: Any,
+    h: Array,
+    H: Array,
+    missing: Mapping[str, float],
+    acting: set[str],
+) -> str:
+    """Describe in a sentence or more the rows that are not fulfilled.
+
+    h, H : residuals and derivatives of the rows that must hold, in comparable units
+    """
+    left = _unmatched_rows(H, hold.names, h)
+    units = dict(zip(system.output_names, system.units.outputs, strict=True))
+    words = []
+    if left and not acting:
+        which = listed([_row_name(name, missing, system) for name in left])
+        words.append(f"{_inputs_text(len(left))} {TOO_FEW} {which}.")
+        words += _advice(_candidates_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
+        return " ".join(words)
+    off = sorted(
+        ((abs(each), name, r) for each, name, r in zip(h, hold.names, hold.r, strict=True) if abs(each) >= LEAST_OFF),
+        reverse=True,
+    )
+    least = LEAST_PART * max(map(abs, missing.values()), default=0.0)
+    balanced = {f"{coordinate}.a" for coordinate, amount in missing.items() if abs(amount) <= least}
+    named = [_error_text(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
+    words.append(f"No such point was found; at the nearest {listed(named)}.")
+    if acting:
+        words.append(f"Bounds act: {listed(sorted(acting))}; widen them.")
+    words += _advice(_candidates_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
+    return " ".join(words)
+
+
+def lacks_inputs(message: str) -> bool:
+    """Return True if the message says that no input is left for some rows."""
+    return TOO_FEW in message
+
+
+def _advice(freed: list[str], count: int) -> list[str]:
+    """Return the sentence that suggests to free `count` of these quantities, or all if there are no more."""
+    if not freed:
+        return []
+    some = "" if len(freed) <= count else "one of " if count == 1 else f"{count} of "
+    return [f"{FREE}{some}{listed(freed)}."]
+
+
+def _inputs_text(number: int) -> str:
+    return "One input" if number == 1 else f"{number} inputs"
+
+
+def _row_name(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
+    coordinate = name.removesuffix(".a")
+    return f"{coordinate}.q" if name.endswith(".a") and coordinate in system.coordinates else name
+
+
+def _error_text(
+    name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]
+) -> str:
+    """Describe a row that is not fulfilled, with its error."""
+    coordinate = name.removesuffix(".a")
+    if coordinate in missing and name.endswith(".a"):
+        k = system.coordinates.index(coordinate)
+        unit = "N" if system.units.states[k] == "m" else "N·m"
+        return f"{missing[coordinate]:.4g} {unit} are left at {coordinate}.q"
+    return f"{name} is off by {r:.4g} {units.get(name, '')}".rstrip()
+
+
+def structural_rank(H: Array) -> int:
+    """Return the largest number of rows the unknowns can fulfil, by the sparsity pattern of the derivatives alone."""
+    return int(np.count_nonzero(_matched_unknowns(H) >= 0))
+
+
+def _matched_unknowns(H: Array) -> NDArray[np.int64]:
+    """Assign to each row (rows,) an unknown that affects it, by maximum matching; −1 if none is left."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    if not H.size:
+        return np.full(len(H), -1)
+    largest = np.max(np.abs(H), axis=0, initial=0.0)
+    pattern = np.abs(H) > NOTHING * np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(maximum_bipartite_matching(csr_array(pattern.astype(np.int8)), perm_type="column"), dtype=int)
+
+
+def _unmatched_rows(H: Array, names: list[str], h: Array) -> list[str]:
+    """Return rows without assigned unknown, only the unfulfilled ones if there are any."""
+    rows = [(name, each) for name, to, each in zip(names, _matched_unknowns(H), h, strict=True) if to < 0]
+    off = [name for name, each in rows if abs(each) >= LEAST_OFF]
+    return (off or [name for name, _ in rows])[:4]
+
+
+def _candidates_to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
+    """Return inputs and fixed rows that would affect these rows if freed, at most `most` of each."""
+    fixed = [name for name, row in solver.rows.items() if row.kind == "fixed" and name not in left]
+    free = {solver.table[k].name for k in solver.free}
+    efforts = [f"{name}.tau" for name in system.coordinates if f"{name}.tau" not in free]
+    own = [name for name in efforts if f"{name.removesuffix('.tau')}.a" in left] or efforts
+    return list(dict.fromkeys([*own[:most], *fixed[:most]]))

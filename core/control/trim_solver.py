@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from core.constraints import motor_limits
 from core.control.found_point import SOLVED, Found
 from core.control.linear_system import LinearSystem
-from core.control.trim_counting import structural_rank, unfulfilled_rows_text
 from core.control.trim_equations import DEPENDENT, Equations, TrimEquations
+from core.control.trim_rows import structural_rank, unfulfilled_rows_text
 from core.errors import KinetostatError
 from core.numerics.rank import null_space
 

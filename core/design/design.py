@@ -19,8 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.design.designed import Array, Designed, Row, Start, Stopped, applied
-from core.design.generation import Generation, function_generation, motion_generation
-from core.design.objective import Formula, Motion, margin, poses_of, refuse_speed_channels
+from core.design.objective import (
+    Formula,
+    Generation,
+    Motion,
+    function_generation,
+    margin,
+    motion_generation,
+    poses_of,
+    refuse_speed_channels,
+)
 from core.design.solvers import FULFILLED, SOLVERS, Evaluated, Problem
 from core.design.starts import Listener, MultiStartSearch
 from core.design.swept import SweptPoint, explicit_forms

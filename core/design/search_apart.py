@@ -1,25 +1,115 @@
-"""Parameter search in a subprocess: a start on which the process crashes becomes a row, and the others continue."""
+"""Design searches in a subprocess: for parameters of a machine, and for linkages that trace a curve.
+
+The process reports `Begun`, then `Begins`, `Better` and a `Row` for each start; for a curve a `Progress` for each
+better linkage. A start on which the process crashes becomes a row, a kind of linkage keeps what was found until then,
+and the others are searched in a new process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from core.apart.talk import Here
+from core import later
+from core.apart.talk import Here, Line, Task
 from core.apart.work_process import Left, Lost, WorkProcess
 from core.design.designed import Array, Designed, Row, Start, applied, ranked, variables_at_bounds
-from core.design.search_tasks import Begins, Begun, Better, ParameterTask, Summary
+from core.design.target_curves import Target
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.files.sent_model import SentModel
 from core.kinds import KindError
+from core.later import dataclass
 from core.model import Aim, Model
+
+if TYPE_CHECKING:
+    from core.design.path_synthesis import Linkage, Progress
+
+
+_searched = later.function(__package__, "searched_task.searched")
+_linkages = later.function(__package__, "searched_task.linkages")
 
 ITERATIONS = 200
 MOST_UNPREPARED = 2
 """Number of process crashes tolerated before a search is prepared."""
+Asked = Callable[[], bool]
+
+
+class _Search(Task):
+    """Search task: machine code is compiled before the search begins, and each iteration is short."""
+
+    silence: ClassVar[float] = 60.0
+    preparing: ClassVar[float] = 300.0
+
+
+@dataclass(frozen=True)
+class ParameterTask(_Search):
+    """Parameter search for a design. before : rows of finished starts"""
+
+    model: SentModel
+    aim: Aim
+    starts: int
+    solver: str
+    seed: int
+    iterations: int
+    before: tuple[Row, ...] = ()
+
+    def done(self, line: Line) -> Summary:
+        summary: Summary = _searched(self, line)
+        return summary
+
+
+@dataclass(frozen=True)
+class CurveTask(_Search):
+    """Linkage search for a curve, as in `synthesise`; most : largest number of solutions"""
+
+    target: Target
+    topology: str
+    most: int
+
+    def done(self, line: Line) -> tuple[Linkage, ...]:
+        found: tuple[Linkage, ...] = _linkages(self, line)
+        return found
+
+
+class Begun(NamedTuple):
+    """Message on how the search is done, with the fields of `Designed`."""
+
+    solver: str
+    reason: str
+    slopes: str
+
+
+class Better(NamedTuple):
+    """Message on a better point of a start. x (n,), 0 … 1; rows : attained values for prescribed functions or poses,
+    SI; None: not computed"""
+
+    start: int
+    x: Array
+    parameters: Mapping[str, float]
+    value: float
+    rows: Array | None
+
+
+class Begins(NamedTuple):
+    """Message that a start begins at x (n,), 0 … 1."""
+
+    number: int
+    x: Array
+    parameters: Mapping[str, float]
+
+
+class Summary(NamedTuple):
+    """Result of a search, as `Designed` without its model; rows : attained values of the machines in the table, by row
+    number, SI."""
+
+    table: tuple[Start, ...]
+    how: Begun
+    sensitivities: Mapping[str, float]
+    alike: tuple[str, ...]
+    rows: Mapping[int, Array]
 
 
 class SubprocessDesign(NamedTuple):
@@ -83,9 +173,7 @@ def optimise_in_subprocess(
 def _search_here(
     model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearch
 ) -> SubprocessDesign:
-    from core.design.searched_task import searched
-
-    found = searched(task, Here(search.hear, cancelled))
+    found = task.done(Here(search.hear, cancelled))
     return SubprocessDesign(_complete_result(model, found), found.rows, ())
 
 
@@ -151,3 +239,75 @@ class _RemoteSearch:
         return SubprocessDesign(
             Designed(table, applied(model, table[0]), *self.how, sensitivities={}), {}, tuple(self.lost)
         )
+
+
+class Linkages(NamedTuple):
+    """Result of a linkage search. found : linkages, the best first; lost : sentences naming the kinds on which the
+    process crashed, and how."""
+
+    found: tuple[Linkage, ...]
+    lost: str = ""
+
+
+def search_linkages_in_subprocess(
+    process: WorkProcess,
+    task: CurveTask,
+    *,
+    cancelled: Asked = lambda: False,
+    paused: Asked = lambda: False,
+    watch: Callable[[Progress], None] = lambda _: None,
+) -> Linkages:
+    """Run `synthesise` in a subprocess, with identical results; cancelled, paused : polled, the first may block; watch
+    : called with each better linkage. Raises KinetostatError as `synthesise` does, and if the process crashed without a
+    result or cannot be started."""
+    from core.design.path_synthesis import best_of, exact, kinds_of
+    from core.design.topologies import topology_named
+
+    names = kinds_of(task.topology)
+    found: tuple[Linkage, ...] = ()
+    lost: list[str] = []
+    for name in names:
+        if name != names[0] and (cancelled() or exact(found)):
+            break
+        kind = replace(task, topology=name)
+        try:
+            own, how = _search_kind(process, kind, best_of(found, task.most), cancelled, paused, watch)
+        except OSError as error:
+            lost.append(f"The search process could not be started ({error.strerror or error}).")
+            break
+        found += own
+        if how:
+            over = f"{topology_named(name).title}: the" if len(names) > 1 else "The"
+            lost.append(f"{over} solver {how}.")
+    if lost and not found:
+        raise SimulationError(
+            f"No linkage was found: {' '.join(lost)}",
+            where="linkage",
+            remedy="Search again, or choose another kind of linkage.",
+        )
+    return Linkages(best_of(found, task.most), " ".join(lost))
+
+
+def _search_kind(
+    process: WorkProcess,
+    task: CurveTask,
+    before: tuple[Linkage, ...],
+    cancelled: Asked,
+    paused: Asked,
+    watch: Callable[[Progress], None],
+) -> tuple[tuple[Linkage, ...], str]:
+    """Search linkages of one kind in the process; return them and how the process crashed (words that follow "The
+    solver"). before : linkages of the earlier kinds. Raises the errors of the search, and OSError if no process can be
+    started."""
+    last: list[Progress] = []
+
+    def hear(progress: Progress | None) -> None:
+        if progress is not None:
+            last[:] = [progress]
+            watch(replace(progress, found=before))
+
+    found = process.ask(task, cancelled, hear, paused)
+    if not isinstance(found, (Left, Lost)):
+        return found, ""
+    kept = tuple(now.best for now in last if now.best is not None)
+    return kept, found.how if isinstance(found, Lost) else ""

@@ -10,7 +10,7 @@ from core.design.asked_designs import design_of_aim
 from core.design.design import Design
 from core.design.designed import Array, Designed, Row
 from core.design.path_synthesis import Linkage, Progress, synthesise
-from core.design.search_tasks import Begins, Begun, Better, CurveTask, ParameterTask, Summary
+from core.design.search_apart import Begins, Begun, Better, CurveTask, ParameterTask, Summary
 from core.design.starts import Listener, MultiStartSearch
 from core.errors import KinetostatError
 from core.model import Aim

@@ -7,10 +7,14 @@ menus, palette, command line, console and help.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from core.apart.talk import Line, Progress
+from core.apart.work_process import WorkProcess
 from core.errors import ModelError, likely_meant, near_misses
-from core.functions.context import Asked, Context
+from core.functions.context import Asked, Cancelled, Context
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
@@ -19,7 +23,6 @@ from core.functions.subjects import (
     derivation,
     description,
     design,
-    dh_fit,
     dynamics,
     ellipsoids,
     identification,
@@ -36,14 +39,17 @@ from core.functions.subjects import (
     symbols,
     workspaces,
 )
+from core.mechanism.work_apart import Stopped, work_apart
 from core.model import Model
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Control", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
 """Groups in the order of the panel."""
 
 _ALL = (
     *description.FUNCTIONS,
-    *dh_fit.FUNCTIONS,
     *kinematics.FUNCTIONS,
     *workspaces.FUNCTIONS,
     *loops.FUNCTIONS,
@@ -66,6 +72,9 @@ _ALL = (
 )
 FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
 """Functions by id, in the order of groups."""
+
+SENT_FIELDS = ("q", "ranges", "millimetres", "t", "moment")
+"""Fields of the context, besides the machine and its parameters, that are sent to the worker process."""
 
 
 def find(id: str) -> Function:
@@ -141,3 +150,43 @@ def _source_text(value: Any) -> str:
         inner = ", ".join(_source_text(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     return repr(value)
+
+
+def call_in_worker(process: WorkProcess, id: str, context: Context, **options: Any) -> Result:
+    """Call a function as `core.functions.call` does, in the worker process if its declaration asks for one. Raises the
+    same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
+    if not find(id).apart:
+        return call(id, context, **options)
+    fields = {name: getattr(context, name) for name in SENT_FIELDS} | {"p": dict(context.p)}
+
+    def hear(what: Progress | Result) -> None:
+        if isinstance(what, Progress):
+            context.progress(*what)
+        else:
+            context.show(what)
+
+    try:
+        work = partial(_call_in_process, id=id, fields=fields, options=options)
+        found: Result = work_apart(process, context.mech, work, cancelled=context.cancelled, hear=hear)
+    except Stopped:
+        raise Cancelled from None
+    return dataclasses.replace(found, asked=Asked(options, context.without_callbacks()))
+
+
+def _call_in_process(
+    mech: Mechanism, line: Line, id: str, fields: Mapping[str, Any], options: Mapping[str, Any]
+) -> Result:
+    context = Context(
+        mech.model,
+        mech,
+        **fields,
+        progress=lambda fraction, text="": line.tell(Progress(fraction, text)),
+        cancelled=line.asked,
+        show=lambda made: line.tell(_without_context(made)),
+    )
+    return _without_context(call(id, context, **options))
+
+
+def _without_context(result: Result) -> Result:
+    """Return the result without its context, which the caller already has."""
+    return dataclasses.replace(result, asked=None)

@@ -1,4 +1,4 @@
-"""Numbers, cells and columns as text, for the command line, the console and the clipboard."""
+"""Numbers, cells and columns as text, without rounding errors, for the command line, the console and the clipboard."""
 
 from __future__ import annotations
 
@@ -7,12 +7,43 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.model.formula.numerals import level, readable
 from core.model.units import SI, display
 
 DIGITS = 6
 NARROW = 110
 """Largest width of formulas printed in two dimensions; wider ones are written one entry per line."""
+
+_LATEX = {
+    "\\": "\\textbackslash{}",
+    "&": "\\&",
+    "%": "\\%",
+    "$": "\\$",
+    "#": "\\#",
+    "_": "\\_",
+    "{": "\\{",
+    "}": "\\}",
+    "°": "\\textdegree{}",
+    "−": "$-$",
+    "∞": "$\\infty$",
+    "²": "$^2$",
+    "³": "$^3$",
+    "·": "$\\cdot$",
+    "√": "$\\surd$",
+    "ᵀ": "$^T$",
+    "α": "$\\alpha$",
+    "θ": "$\\theta$",
+}
+_RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+ROUNDING_FRACTION = 1e-14
+"""Fraction of the largest entry (at least of the scale) below which an entry is rounding error and shown as zero."""
+SOLVED_FRACTION = 1e-9
+"""Same fraction for values found by iteration."""
+SOLVED_DECIMALS = 12
+"""Significant decimals of a coordinate found by iteration, in rad or fractions of the machine's size."""
 
 
 class Amount(NamedTuple):
@@ -171,31 +202,6 @@ def latex_entry(entry: float | str) -> str:
     return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
-_LATEX = {
-    "\\": "\\textbackslash{}",
-    "&": "\\&",
-    "%": "\\%",
-    "$": "\\$",
-    "#": "\\#",
-    "_": "\\_",
-    "{": "\\{",
-    "}": "\\}",
-    "°": "\\textdegree{}",
-    "−": "$-$",
-    "∞": "$\\infty$",
-    "²": "$^2$",
-    "³": "$^3$",
-    "·": "$\\cdot$",
-    "√": "$\\surd$",
-    "ᵀ": "$^T$",
-    "α": "$\\alpha$",
-    "θ": "$\\theta$",
-}
-
-
-_RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-
-
 def escaped(text: str) -> str:
     """Escape a text for LaTeX."""
     whole = "".join(_LATEX.get(character, character) for character in text)
@@ -212,3 +218,30 @@ def aligned(cells: Sequence[Sequence[str]], left: Sequence[bool] = ()) -> list[s
         ).rstrip()
         for row in cells
     ]
+
+
+def without_rounding_errors(
+    values: Any, fraction: float = ROUNDING_FRACTION, scale: float = 1.0
+) -> NDArray[np.float64]:
+    """Return a copy of an array with rounding errors set to zero and no negative zeros. scale : least size that counts
+    as a large entry."""
+    array = np.array(values, dtype=float)
+    finite = np.abs(array[np.isfinite(array)])
+    array[np.abs(array) < fraction * max(scale, float(finite.max(initial=0.0)))] = 0.0
+    return array + 0.0
+
+
+def without_solver_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.float64]:
+    """Return values of a machine without rounding errors, and without iteration errors if the machine has constraints.
+    scale : least size that counts as a large entry then."""
+    return (
+        without_rounding_errors(values, SOLVED_FRACTION, scale) if mech.constrained else without_rounding_errors(values)
+    )
+
+
+def pose_without_solver_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
+    """Round coordinates (nq,) found by iteration to the decimals that the iteration determines. size : of the machine,
+    m."""
+    scales = np.array([size if c.dimension == "length" else 1.0 for c in mech.coordinates])
+    parts = np.round(np.divide(q, scales), SOLVED_DECIMALS)
+    return np.where(np.abs(parts) < SOLVED_FRACTION, 0.0, parts * scales)

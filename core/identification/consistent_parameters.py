@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.mechanism.regressor.linear_parameters import LinearParameters
+from core.mechanism.regressor import LinearParameters
 
 Array = NDArray[np.float64]
 

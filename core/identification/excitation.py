@@ -28,7 +28,7 @@ from core.identification.identify import DEFAULT_KINDS, selected_parameters
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mechanism.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
+from core.mechanism.regressor import BaseParameters, base_parameters_from_regressor, random_motions
 from core.model.joints import effective_limit
 from core.simulation.run.recorded import run_of
 from core.simulation.run.run import Run

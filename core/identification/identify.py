@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from core.constraints.force_ranges import joint_forces
 from core.errors import ModelError, near_misses
 from core.identification.consistent_parameters import consistent_parameters, possible
-from core.identification.fitted import Fitted, Validation
-from core.identification.linear_fit import METHODS, LinearFit, Method, fit_linear
+from core.identification.linear_fit import METHODS, Fitted, LinearFit, Method, Validation, fit_linear
 from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
 from core.identification.measured_trace import Trace, trace_of
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.mechanism.regressor.base_parameters import BaseParameters, base_parameters_from_regressor, random_motions
-from core.mechanism.regressor.linear_parameters import LinearParameters
+from core.mechanism.regressor import BaseParameters, LinearParameters, base_parameters_from_regressor, random_motions
 from core.model import Body, DHChain, Inertia, Joint, Model
 from core.model.edits import edits
 from core.numerics.spatial.inertia import Inertia as SpatialInertia

@@ -28,8 +28,7 @@ from core.identification.fit_starts import (
     initial_segment_values,
     joint_force_formulas,
 )
-from core.identification.fitted import Fitted, Validation
-from core.identification.linear_fit import LinearFit, with_statistics
+from core.identification.linear_fit import Fitted, LinearFit, Validation, with_statistics
 from core.identification.measured_trace import Trace, trace_of
 from core.identification.sensitivities.gradient import Differentiated
 from core.identification.sensitivities.replay import NoDerivative, refuse

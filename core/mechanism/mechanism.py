@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from core.constraints.motion_derivatives import MotionDerivatives
     from core.constraints.motion_with_rows import SlowPath
     from core.constraints.reactions import Reactions
-    from core.mechanism.regressor.base_parameters import BaseParameters
-    from core.mechanism.regressor.linear_parameters import LinearParameters
+    from core.mechanism.regressor import BaseParameters, LinearParameters
 
 
 class Energy(NamedTuple):
@@ -393,9 +392,9 @@ class Mechanism:
 
         kinds : of "inertia", "armature", "damping", "friction" (dry, while it slides), "stiffness"
         """
-        from core.mechanism.regressor import linear_parameters
+        from core.mechanism import regressor
 
-        return linear_parameters.linear_parameters(self.compiled, kinds, p)
+        return regressor.linear_parameters(self.compiled, kinds, p)
 
     @property
     def regressor_names(self) -> tuple[str, ...]:
@@ -419,9 +418,9 @@ class Mechanism:
 
         Raises ModelError in a point field of gravity, where the pull is not linear.
         """
-        from core.mechanism.regressor import linear_parameters
+        from core.mechanism import regressor
 
-        return linear_parameters.regressor(self.compiled, q, v, a, kinds, actuators, p)
+        return regressor.regressor(self.compiled, q, v, a, kinds, actuators, p)
 
     def base_parameters(
         self,
@@ -433,9 +432,9 @@ class Mechanism:
     ) -> BaseParameters:
         """Base parameters, the minimal combinations of parameters that determine inverse dynamics: `names` as formulas,
         `matrix`, `rank`, `columns` of the regressor that represent them, `values`; found from random states."""
-        from core.mechanism.regressor import base_parameters
+        from core.mechanism import regressor
 
-        return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
+        return regressor.base_parameters(self.compiled, kinds, p, actuators, seed)
 
     @cached_property
     def _resting_test(self) -> RestingTest | None:

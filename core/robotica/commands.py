@@ -9,7 +9,7 @@ from __future__ import annotations
 from core.errors import near_misses
 from core.files.mathematica.syntax import Tree, refused
 from core.functions.results import Message, Result
-from core.robotica import animations, equations, pictures, prints, response, shapes
+from core.robotica import animations, equations, pictures, response
 from core.robotica.command import Argument, Command, Word, text_of
 from core.robotica.workspace import Workspace
 
@@ -107,24 +107,24 @@ _TABLE = (
         (Argument("notation", "Notation", "entry", "short or full", example="short"),),
     ),
     Command(
-        "MPrint", 'MPrint[T[0,1], "T01", "file"]', "Print a matrix.", prints.matrix_print, (_MATRIX, _LABEL, _APPEND)
+        "MPrint", 'MPrint[T[0,1], "T01", "file"]', "Print a matrix.", equations.matrix_print, (_MATRIX, _LABEL, _APPEND)
     ),
     Command(
         "EPrint",
         'EPrint[M, "Mass matrix", "file"]',
         "Print a matrix, an entry per line, column by column.",
-        prints.element_print,
+        equations.element_print,
         (_MATRIX, _LABEL, _APPEND),
     ),
     Command(
         "CPrint",
         'CPrint["label", "file"]',
         "Print the C matrix, an entry per line.",
-        prints.coriolis_print,
+        equations.coriolis_print,
         (_LABEL, _APPEND),
     ),
-    Command("APrint", 'APrint["file"]', "Print every A matrix.", prints.all_a, (_APPEND,)),
-    Command("TPrint", 'TPrint["file"]', "Print every T matrix.", prints.all_t, (_APPEND,)),
+    Command("APrint", 'APrint["file"]', "Print every A matrix.", equations.all_a, (_APPEND,)),
+    Command("TPrint", 'TPrint["file"]', "Print every T matrix.", equations.all_t, (_APPEND,)),
     Command(
         "Planar",
         "Planar[]",
@@ -166,26 +166,26 @@ _TABLE = (
         "RevJoint",
         'RevJoint["file"]',
         "The shape of revolute joints; it turns with them. Without a file the standard one.",
-        shapes.revolute,
+        pictures.revolute,
         (_SHAPE,),
     ),
     Command(
         "PrisJoint",
         'PrisJoint["file"]',
         "The shape of prismatic joints; it moves with them. Without a file the standard one.",
-        shapes.prismatic,
+        pictures.prismatic,
         (_SHAPE,),
     ),
     Command(
         "LinkShape",
         'LinkShape["file"]',
         "The shape of links, one unit long: stretched to a along x, or to d along z. Without a file the standard one.",
-        shapes.link,
+        pictures.link,
         (_SHAPE,),
     ),
-    Command("ClearRevJoint", "ClearRevJoint[]", "Revolute joints without shape.", shapes.clear_revolute),
-    Command("ClearPrisJoint", "ClearPrisJoint[]", "Prismatic joints without shape.", shapes.clear_prismatic),
-    Command("ClearLinkShape", "ClearLinkShape[]", "Links as plain lines.", shapes.clear_link),
+    Command("ClearRevJoint", "ClearRevJoint[]", "Revolute joints without shape.", pictures.clear_revolute),
+    Command("ClearPrisJoint", "ClearPrisJoint[]", "Prismatic joints without shape.", pictures.clear_prismatic),
+    Command("ClearLinkShape", "ClearLinkShape[]", "Links as plain lines.", pictures.clear_link),
     Command(
         "SetRanges",
         "SetRanges[{-5, 5}, {-2, 4}, {0, 9}]",

@@ -15,11 +15,10 @@ from core.files.mathematica import meaning
 from core.files.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.functions.results import Message, Motion, PoseSequence, Report, Result, Table
 from core.functions.subjects.response import INCREMENT, summary, write_response
-from core.functions.subjects.torque_file import NO_TORQUES, Torques, read_torque_file
-from core.functions.subjects.torque_law import missing, respond
+from core.functions.subjects.torque_file import NO_TORQUES, Torques, missing, read_torque_file, respond
 from core.functions.text import Column
+from core.robotica.equations import parts_of
 from core.robotica.pictures import finished, printed
-from core.robotica.prints import parts_of
 from core.robotica.workspace import Workspace
 
 Array = NDArray[np.float64]

@@ -114,8 +114,7 @@ class Session(Workspace):
     def shown(self, tree: Tree) -> Result:
         """Return a matrix or entry such as T[0,1], M, M[1,1], else the short form or value of an expression."""
         from core.functions.results import Formulas
-        from core.robotica.expressions import forms_of, is_printed_sine
-        from core.robotica.matrices import matrix_of
+        from core.robotica.expressions import forms_of, is_printed_sine, matrix_of
 
         found = matrix_of(self, tree)
         if found is not None:

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
+from core.model import Joint, Limit, Mimic, Model
+from core.model.fields import fields_of, nested_elements
+from core.model.formula.expression import names, parse
+from core.model.joints import LEVELS
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_contact_rows import depends_on_size
@@ -38,11 +42,12 @@ from core.simulation.run.initial_state import start_state
 from core.simulation.run.settings import Settings, checked_settings
 from core.simulation.simulator import STEPS
 from core.simulation.stepping import advance_adaptive, advance_fixed
-from core.studies.parameter_uses import Uses
 from core.studies.row_run import Left, RowRun
 
-Array = NDArray[np.float64]
+FRICTION = (*LEVELS, "stribeck_speed")
+BEGINNING = ("rest", "start_speed")
 
+Array = NDArray[np.float64]
 OPTIONS: dict[str, Any] = {
     "duration": 10.0,
     "method": AUTOMATIC,
@@ -57,6 +62,47 @@ OPTIONS: dict[str, Any] = {
 """Options of `simulate` that are supported, with their defaults."""
 CONSTANT = ("times", "A", "rows", "P", "points", "cubics", "slid")
 """Record arrays that runs only read, or read only where they wrote before; `rows` of logs among them."""
+
+
+class Uses:
+    """Elements of a model that depend on the given parameters.
+
+    modes : whether friction, limits, or couplings of joints follow them; starts : whether where and how fast joints
+    begin does; lengths : whether places of joints do
+    """
+
+    def __init__(self, model: Model, varied: tuple[str, ...]) -> None:
+        self._moved = _dependent_parameters(model, set(varied))
+        joints = [part for joint in model.joints for part in nested_elements(joint)]
+        bounds = any(self._depends(part) for part in joints if isinstance(part, Limit | Mimic))
+        own = [part for part in joints if isinstance(part, Joint)]
+        clutches = [force for force in model.forces if force.is_clutch]
+        self.modes = bounds or any(self._depends(each, FRICTION) for each in (*own, *clutches))
+        self.starts = bounds or any(self._depends(each, BEGINNING) for each in own)
+        self.lengths = any(self._depends(side) for joint in model.joints for side in (joint.a, joint.b))
+
+    def _depends(self, element: Any, fields: tuple[str, ...] = ()) -> bool:
+        chosen = fields or tuple(field.name for field in fields_of(type(element)))
+        return any(self._moved & found for name in chosen for found in _names_in(getattr(element, name)))
+
+
+def _dependent_parameters(model: Model, moved: set[str]) -> set[str]:
+    """Return these parameters and all that depend on them."""
+    uses = {p.name: set(names(parse(p.value))) if isinstance(p.value, str) else set() for p in model.parameters}
+    found = set(moved)
+    while more := {name for name, used in uses.items() if used & found} - found:
+        found |= more
+    return found
+
+
+def _names_in(value: Any) -> Iterator[set[str]]:
+    """Yield the sets of names in the formulas of a field."""
+    for each in value if isinstance(value, tuple) else (value,):
+        if isinstance(each, str):
+            try:
+                yield set(names(parse(each)))
+            except Exception:  # a choice or a name
+                continue
 
 
 class RunTimeLimit(Exception):

@@ -2,7 +2,8 @@
 
 The journal (`study.h5.part`) begins with the declaration; then one record for each chunk: length, checksum, and arrays
 as NumPy writes them, without objects. Each is flushed to the disk before the next begins, so that what a killed program
-had finished is there; a torn end is left out. One study alone writes to it (`journal_lock`). Closing writes the HDF5
+had finished is there; a torn end is left out. One study alone writes to it: the system's file lock ends with the
+program in all cases. Closing writes the HDF5
 file whole, then removes the journal.
 """
 
@@ -12,6 +13,7 @@ import io
 import json
 import os
 import struct
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -24,15 +26,85 @@ from core.errors import FileError, KinetostatError
 from core.files.hdf5_file import opened, stored
 from core.files.sealed_file import sealed
 from core.studies.declaration import Declaration, differences, read_declaration
-from core.studies.journal_lock import FileInUseError, is_taken, open_exclusively
 from core.studies.sample_rows import WORDS, Column, Rows
 
-Array = NDArray[np.float64]
+FAR = 1 << 40
+"""Offset of the locked byte, beyond any data, because locks keep readers out on some systems."""
 
+Array = NDArray[np.float64]
 MAGIC = b"kinetostat study 1\n"
 HEAD = struct.Struct("<QI")
 """Record header: length and checksum."""
 UNLOCK = "Close the file there, or wait until it is written, and try again."
+BROKEN = (
+    *(OSError, KeyError, ValueError, TypeError, IndexError, OverflowError, EOFError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
+)
+"""Exceptions raised when corrupted content is read."""
+
+
+class FileInUseError(Exception):
+    """Raised if another program, or another study of this one, writes to the file."""
+
+
+def open_exclusively(path: Path) -> IO[bytes]:
+    """Open a file for appending, creating it if needed, and lock it until it is closed. Systems without locks (some
+    network drives) open it without one. Raises TakenError, and OSError if it cannot be written."""
+    while True:
+        file = open(path, "ab", buffering=0)  # noqa: SIM115 - what does not fit is not kept to be tried again
+        try:
+            _lock(file)
+            if _is_same_file(path, file):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # whoever had it removed it meanwhile
+
+
+def is_taken(path: Path) -> bool:
+    """Return True if a program is writing to the file."""
+    try:
+        with open(path, "r+b") as file:
+            _lock(file)
+    except FileInUseError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _is_same_file(path: Path, file: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import errno
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLOCK):
+                raise FileInUseError from None
+        finally:
+            file.seek(0, os.SEEK_END)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise FileInUseError from None
+        except OSError:
+            pass
 
 
 class Table:
@@ -256,13 +328,6 @@ def _read_journal(path: Path) -> tuple[Table | None, int]:
             remedy="Remove the file and run the study again, or restore an intact copy.",
         ) from None
     return table, place
-
-
-BROKEN = (
-    *(OSError, KeyError, ValueError, TypeError, IndexError, OverflowError, EOFError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
-)
-"""Exceptions raised when corrupted content is read."""
 
 
 def _messages(found: dict[str, Any]) -> dict[int, tuple[str, str]]:

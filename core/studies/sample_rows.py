@@ -20,9 +20,8 @@ from core.simulation import simulate
 from core.simulation.measures.run_measures import Measures, RunSamples, Signals
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
-from core.studies.end_measures import FinalStateMeasures
 from core.studies.prepared_runs import PreparedRuns, RunTimeLimit
-from core.studies.row_run import RowRun
+from core.studies.row_run import FinalStateMeasures, RowRun
 
 Array = NDArray[np.float64]
 

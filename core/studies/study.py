@@ -24,8 +24,7 @@ from core.errors import FileError, KinetostatError, ModelError
 from core.files import dumps
 from core.mechanism import Mechanism
 from core.model import Model
-from core.studies.declaration import KINDS, Axis, Declaration
-from core.studies.distributions import HOW, Distribution, distribution_of
+from core.studies.declaration import HOW, KINDS, Axis, Declaration, Distribution, distribution_of
 from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
 from core.studies.study_result import StudyResult

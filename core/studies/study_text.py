@@ -13,8 +13,7 @@ from core.errors import ModelError
 from core.model import Model, RecordRow, StudyPlan, VariedRow
 from core.model.formula.nodes import FUNCTIONS
 from core.model.parameters import finite_value_of
-from core.studies.declaration import MOST_ROWS
-from core.studies.distributions import KINDS as DISTRIBUTIONS
+from core.studies.declaration import DISTRIBUTION_KINDS, MOST_ROWS
 
 FEW_VALUES = 11
 """Default number of values of a range."""
@@ -44,7 +43,7 @@ def is_drawn(values: str) -> bool:
     """Return True if a text has the form of a distribution, known or not."""
     name, bracket, _ = values.partition("(")
     called = bool(bracket) and name.strip().isidentifier() and values.rstrip().endswith(")")
-    return called and (name.strip() in DISTRIBUTIONS or name.strip() not in FUNCTIONS)
+    return called and (name.strip() in DISTRIBUTION_KINDS or name.strip() not in FUNCTIONS)
 
 
 def values_of(text: str, number: Callable[[str], float]) -> list[float]:

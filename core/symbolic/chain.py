@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, cached_property
 
-from core.analysis.moving_path import closing, moving_path
-from core.analysis.tool_frame import tool_frame
+from core.analysis.tool_frame import closing, moving_path, tool_frame
 from core.errors import ModelError, near_misses
 from core.mechanics import kinematics
 from core.mechanics.energy import kinetic_by_link, potential_by_link

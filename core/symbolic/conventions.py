@@ -1,15 +1,21 @@
-"""Conventions needed to read a symbolic result: frames, reference point of inertias, sign of gravity, meaning of
-names."""
+"""Conventions needed to read a symbolic result (frames, reference point of inertias, sign of gravity, meaning of
+names), and the elements to which a symbol belongs.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.model import Model
+from core.model.fields import nested_elements
+from core.model.formula.expression import names, parse
+from core.model.formula.formula_fields import formulas_in
 from core.model.formula.text import number_text
 from core.symbolic.notation import writes_short
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot
+
 
 EQUATIONS = "Rows of J are [v; ω] of the tip in the axes of frame 0. M q̈ + C q̇ + G = τ; C from Christoffel symbols."
 INERTIA = "Inertia about each centre of mass in link axes, products with the minus sign: Ixy = −∫xy dm."
@@ -40,6 +46,10 @@ _PLAIN = {
     "α": "alpha",
 }
 
+Owners = dict[str, tuple[tuple[str, str], ...]]
+"""Mapping symbol → (collection, name) of elements."""
+HOLDERS = ("bodies", "joints", "frames")
+
 
 def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
     """Return sentences that accompany every result; with `code` for a result with sines and cosines written in full."""
@@ -67,3 +77,34 @@ def _gravity_sentence(robot: Robot) -> str:
     pull = ", ".join(x if isinstance(x, str) else number_text(x) for x in gravity.acceleration)
     pull = pull.replace("-", "−")
     return f"G = ∂P/∂q is what the joints hold at rest; gravity accelerates by ({pull}), in m/s², in the world's axes."
+
+
+def owners(robot: Robot) -> Owners:
+    """Return the elements of the expanded model that each symbol belongs to; a coordinate and its rates belong to their
+    joint."""
+    found = parameter_owners(robot.model)
+    chain = robot.chain
+    for variable, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
+        found |= dict.fromkeys((variable.symbol, rate, acceleration), (("joints", variable.joint),))
+    return found
+
+
+def parameter_owners(model: Model) -> Owners:
+    """Return the elements whose formulas contain a parameter, directly or through dependent parameters."""
+    expanded = model.expanded
+    sources = {p.name: names(parse(p.value)) for p in expanded.parameters if isinstance(p.value, str)}
+    known = {p.name for p in expanded.parameters}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for collection in HOLDERS:
+        for element in getattr(expanded, collection):
+            used: set[str] = set()
+            texts = [found.text for part in nested_elements(element) for found in formulas_in(part)]
+            waiting = [name for text in texts for name in names(parse(text))]
+            while waiting:
+                name = waiting.pop()
+                if name in known and name not in used:
+                    used.add(name)
+                    waiting += sources.get(name, ())
+            for name in used:
+                found.setdefault(name, []).append((collection, element.name))
+    return {name: tuple(places) for name, places in found.items()}

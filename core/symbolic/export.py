@@ -14,8 +14,7 @@ from core.errors import ModelError
 from core.symbolic.conventions import conventions, plain
 from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, names
-from core.symbolic.legible import Kept
-from core.symbolic.notation import identifier, mathematica_name, text
+from core.symbolic.notation import Kept, identifier, mathematica_name, text
 from core.symbolic.robot import Forms
 
 if TYPE_CHECKING:

@@ -2,22 +2,33 @@
 Ceberio and Kreinovich).
 
 `written` decides: few terms stand as in a textbook, term by term; many are grouped if that saves operations.
+
+Sums in velocity ratios are collected as by hand: m3 (r² + 2 r r3x C3 (1 + k3) + r3x² (1 + k3)²). Terms alike but for
+ratios are one, whose polynomial in the ratios is written in its factors; terms with the same mass or moment of inertia
+stand in one bracket.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain
+from typing import Any
 
+import flint
+
+from core.errors import ExpressionError, KinetostatError
+from core.model.formula.expression import Binary, Call, Negative, Node, evaluate, names, parse
+from core.model.formula.nodes import FUNCTIONS, MATHEMATICA_FUNCTIONS
 from core.symbolic.forms import (
     ZERO,
     Form,
     Function,
     Number,
     Power,
+    Sum,
     Symbol,
     Trig,
     children,
@@ -27,13 +38,18 @@ from core.symbolic.forms import (
     rebuilt,
     summed,
 )
-from core.symbolic.terms import Atom, Term, expanded
+from core.symbolic.ring import Ring
+from core.symbolic.terms import Atom, Factors, Term, expanded, terms_of
 
 TEXTBOOK = 8
 """Largest number of terms of a sum that is left expanded."""
 COMPARED = 60
 """Largest number of terms for which the expanded and the factored form are compared; longer sums are always factored.
 """
+
+Group = list[int]
+"""Indices of terms."""
+_FUNCTIONS = {*FUNCTIONS, *MATHEMATICA_FUNCTIONS}
 
 
 def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
@@ -55,10 +71,6 @@ def factored(terms: Iterable[Term]) -> Form:
 
 def _common_denominator(terms: list[Term]) -> int:
     return math.lcm(*(term.coefficient.denominator for term in terms))
-
-
-Group = list[int]
-"""Indices of terms."""
 
 
 class _Sum:
@@ -193,3 +205,120 @@ def _operation_count(form: Form) -> int:
         return form.exponent - 1 + _operation_count(form.base)
     inner = () if isinstance(form, Trig) else children(form)
     return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_operation_count, inner))
+
+
+def collected(terms: Sequence[Term], ratios: Collection[str], outer: Collection[str]) -> Form:
+    """Write a sum of terms with collected factors. ratios : symbols whose polynomials are factored; outer : symbols
+    factored out before brackets"""
+    brackets: dict[str, dict[Factors, list[Term]]] = {}
+    for term in terms:
+        name = next((a.name for a, k in term.factors if isinstance(a, Symbol) and a.name in outer and k == 1), "")
+        own = tuple((a, k) for a, k in term.factors if not (isinstance(a, Symbol) and a.name == name))
+        rest = tuple((a, k) for a, k in own if not (isinstance(a, Symbol) and a.name in ratios))
+        inner = tuple((a, k) for a, k in own if isinstance(a, Symbol) and a.name in ratios)
+        brackets.setdefault(name, {}).setdefault(rest, []).append(Term(term.coefficient, inner))
+    made: list[Form] = []
+    for name, groups in brackets.items():
+        inside = [_scaled_product(_factors(group), rest) for rest, group in groups.items()]
+        if name and len(inside) > 1:
+            shared, inside = _common_factors(list(groups.items()))
+            made.append(product(Symbol(name), *shared, summed(inside)))
+        else:
+            made += [product(Symbol(name), each) if name else each for each in inside]
+    return summed(made)
+
+
+def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
+    """Return the factors common to all groups, and the groups divided by them."""
+    common = [
+        (atom, min(dict(rest).get(atom, 0) for rest, _ in groups)) for atom, _ in groups[0][0]
+    ]  # each atom stands once in a term
+    common = [(atom, k) for atom, k in common if k]
+    taken = dict(common)
+    left = []
+    for rest, group in groups:
+        fewer = tuple((atom, k - taken.get(atom, 0)) for atom, k in rest if k > taken.get(atom, 0))
+        left.append(_scaled_product(_factors(group), fewer))
+    return [power(atom, k) for atom, k in common], left
+
+
+def _scaled_product(front: Sequence[Form], rest: Factors) -> Form:
+    """Return the product number · rest · brackets."""
+    number, brackets = front[0], front[1:]
+    return product(number, *(power(atom, k) for atom, k in rest), *brackets)
+
+
+def _factors(terms: Sequence[Term]) -> list[Form]:
+    """Factor a polynomial in velocity ratios into a number and other factors."""
+    names = sorted({atom.name for term in terms for atom, _ in term.factors if isinstance(atom, Symbol)})
+    if not names:
+        return [Number(sum((term.coefficient for term in terms), Fraction(0)))]
+    context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
+    powers = {}
+    for term in terms:
+        own = {atom.name: k for atom, k in term.factors if isinstance(atom, Symbol)}
+        powers[tuple(own.get(name, 0) for name in names)] = flint.fmpq(
+            term.coefficient.numerator, term.coefficient.denominator
+        )
+    number, parts = context.from_dict(powers).factor()
+    found = Fraction(int(number.p), int(number.q))
+    forms: list[Form] = []
+    for part, multiplicity in parts:
+        form, sign = _written_factor(part, names)
+        found *= sign ** int(multiplicity)
+        forms.append(power(form, int(multiplicity)))
+    return [Number(found), *sorted(forms, key=lambda form: isinstance(form, Sum) or _is_power_of_sum(form))]
+
+
+def _is_power_of_sum(form: Form) -> bool:
+    return isinstance(form, Power) and isinstance(form.base, Sum)
+
+
+def _written_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
+    """Write a factor with constants first and its first term positive; return it with the sign taken out."""
+    terms = [
+        Term(
+            Fraction(int(c.p), int(c.q)),
+            tuple((Symbol(name), int(k)) for name, k in zip(names, powers, strict=True) if k),
+        )
+        for powers, c in part.terms()
+    ]
+    terms.sort(key=lambda term: (sum(k for _, k in term.factors), str(term.factors)))
+    sign = -1 if terms[0].coefficient < 0 else 1
+    terms = [term._replace(coefficient=sign * term.coefficient) for term in terms]
+    return summed([term.form() for term in terms]) if len(terms) <= 4 else factored(terms), sign
+
+
+def simplified(text: str) -> Form:
+    """Return the short form of an expression of numbers, names, sines and cosines: Sin[q1] Cos[q2] + Cos[q1] Sin[q2]
+    becomes S12.
+
+    Functions may be written in Robotica's or in ordinary notation, Cos[q1] or cos(q1).
+    Raises ExpressionError where it is no polynomial of these.
+    """
+    node = parse(text, "mathematica")
+    if function := next((name for name in sorted(names(node)) if name in _FUNCTIONS), ""):
+        raise ExpressionError(
+            f"'{function}' in '{text}' is a function without its argument.",
+            remedy=f"Write {function}(q1) or {function}(q1)^2.",
+        )
+    angles = sorted(_angles(node))
+    ring = Ring(angles, sorted(names(node)))
+    try:
+        value = evaluate(node, {name: ring.symbol(name) for name in names(node)})
+    except KinetostatError as error:
+        raise ExpressionError(error.what, remedy=error.remedy) from None
+    return written(terms_of(value, [angles]))
+
+
+def _angles(node: Node) -> set[str]:
+    """Return the names inside sines and cosines."""
+    if isinstance(node, Call):
+        inner: set[str] = set().union(*map(names, node.arguments)) if node.function in ("sin", "cos") else set()
+        return inner.union(*map(_angles, node.arguments))
+    parts: tuple[Any, ...] = ()
+    if isinstance(node, Binary):
+        parts = (node.left, node.right)
+    elif isinstance(node, Negative):
+        parts = (node.operand,)
+    return set().union(*map(_angles, parts))

@@ -34,12 +34,10 @@ from core.symbolic.forms import (
     summed,
 )
 from core.symbolic.linkage_symbols import LinkageSymbols, searched
-from core.symbolic.loop_ring import joint_equations
-from core.symbolic.loop_rules import RULES, Definition, with_angles_in_full
-from core.symbolic.loop_speeds import Speeds
+from core.symbolic.loop_ring import RULES, Definition, joint_equations, with_angles_in_full
 from core.symbolic.naming import Recognised, with_chosen_symbols
 from core.symbolic.notation import sympy_of
-from core.symbolic.reduced_equations import ReducedEquations
+from core.symbolic.reduced_equations import ReducedEquations, Speeds
 from core.symbolic.ring import Element
 from core.symbolic.terms import terms_of
 

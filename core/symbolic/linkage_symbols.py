@@ -17,13 +17,11 @@ from core.mechanics.multibody.topology import Topology
 from core.model import Model
 from core.numerics.spatial.scalar import Scalar, minus, negated, plus
 from core.numerics.spatial.vector import Vector3
-from core.symbolic.collecting import collected
-from core.symbolic.factoring import written
+from core.symbolic.factoring import collected, written
 from core.symbolic.forms import Form as Written
 from core.symbolic.forms import Number, Sum, Symbol, Trig, operations, product, quotient, sign_of, summed
 from core.symbolic.long_forms import Writer, length
-from core.symbolic.loop_ring import LoopRing, Ratio
-from core.symbolic.loop_rules import Definition
+from core.symbolic.loop_ring import Definition, LoopRing, Ratio
 from core.symbolic.ring import Element
 from core.symbolic.symbolic_machine import SymbolicMachine, Variable, variables_of
 from core.symbolic.terms import Groups, terms_of

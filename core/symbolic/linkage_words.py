@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from core.symbolic.conventions import SHORT_NAMES
+from core.symbolic.conventions import SHORT_NAMES, Owners, parameter_owners
 from core.symbolic.linkage import SECTIONS, Linkage
-from core.symbolic.loop_rules import Definition
+from core.symbolic.loop_ring import Definition
 from core.symbolic.notation import writes_short
-from core.symbolic.owners import Owners, parameter_owners
 
 ANGLES = "Angles of joints count from their zero positions, up to whole turns; lengths are positive."
 BRANCH = "σ = ±1: on which of its two branches a step is assembled; it changes only where both meet."

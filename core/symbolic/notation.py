@@ -1,6 +1,9 @@
 """Written forms as text: Robotica's notation, LaTeX, Mathematica, Python, C, SymPy.
 
 C12 means cos(q1 + q2), S1 sin(q1), Dq1 the speed of q1 and DDq1 its acceleration.
+
+Factors with long denominators are multiplied into sums as plain decimals, exact all the same; `number` writes a number
+with few digits.
 """
 
 from __future__ import annotations
@@ -13,9 +16,32 @@ from fractions import Fraction
 from keyword import kwlist
 from typing import Any, NamedTuple
 
-from core.symbolic.forms import Form, Function, Number, Power, Product, Quotient, Sum, Symbol, Trig, sign_of
-from core.symbolic.legible import Kept, is_short, legible
+from core.model.formula.numerals import readable
+from core.symbolic.forms import (
+    ONE,
+    Form,
+    Function,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Symbol,
+    Trig,
+    children,
+    product,
+    rebuilt,
+    sign_of,
+    summed,
+)
 
+SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999
+"""Largest denominator and numerator of a number that is written as a fraction."""
+DIGITS = 6
+
+_MADE_OF_PARTS = (Quotient, Function)
+Kept = dict[tuple[int, Fraction], tuple[Form, Form]]
+"""Cache of sums made legible: (id of the sum, factor) → (legible form, the sum itself)."""
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
 PRIME = "_prime"
@@ -39,6 +65,56 @@ GREEK = {
     "xi",
     "chi",
 }
+_JOINED = {Product, Number, Power}
+"""Types of forms that need brackets to be raised to a power."""
+_OF_C = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
+_USED = ("array", "cos", "sin", "sqrt", "tan", "arctan2", "atan2", "out", "Matrix", "Rational", "symbols")
+_RESERVED = {*kwlist, *_OF_C.split(), *_USED}
+"""Keywords of Python and C, and names used by generated code."""
+
+
+def is_short(x: Fraction) -> bool:
+    """Return True if a number is short enough to be written as a fraction."""
+    return x.denominator <= SHORT_DENOMINATOR and abs(x.numerator) <= SHORT_NUMERATOR
+
+
+def legible(form: Form, factor: Fraction = ONE.value, kept: Kept | None = None) -> Form:
+    """Return the form times a factor, with unwieldy numbers multiplied into sums.
+
+    kept : remembers sums, for forms that have some in common (they stay in common)
+    """
+    if isinstance(form, Number):
+        return form if factor is ONE.value else Number(form.value * factor)
+    if isinstance(form, Sum):
+        kept = {} if kept is None else kept
+        key = id(form), factor
+        if key not in kept:
+            kept[key] = summed([legible(term, factor, kept) for term in form.terms]), form
+        return kept[key][0]
+    if isinstance(form, Power):
+        return product(Number(factor), Power(legible(form.base, kept=kept), form.exponent))
+    if isinstance(form, _MADE_OF_PARTS):
+        inner = rebuilt(form, [legible(part, kept=kept) for part in children(form)])
+        return inner if factor == 1 else product(Number(factor), inner)
+    if not isinstance(form, Product):
+        return form if factor == 1 else product(Number(factor), form)
+    number, rest = factor, []
+    for part in form.factors:
+        if isinstance(part, Number):
+            number = part.value if number is ONE.value else number * part.value
+        else:
+            rest.append(part)
+    at = next((k for k, part in enumerate(rest) if isinstance(part, Sum)), None)
+    if at is None or is_short(number):
+        return product(Number(number), *(legible(part, kept=kept) for part in rest)) if rest else Number(number)
+    inside = [legible(part, number if k == at else ONE.value, kept) for k, part in enumerate(rest)]
+    return product(*inside) if inside else ONE
+
+
+def number(x: Fraction) -> str:
+    """Write a number as a decimal with few digits."""
+    return readable(f"{float(x):.{DIGITS}g}")
 
 
 class _TrigStyle:
@@ -147,8 +223,6 @@ class Language:
         return f"{self.brackets[0]}{inner}{self.brackets[1]}" if needs else inner
 
 
-_JOINED = {Product, Number, Power}
-"""Types of forms that need brackets to be raised to a power."""
 _WRITERS: dict[type, Callable[[Language, Any], str]] = {
     Number: Language._number,
     Symbol: Language._symbol,
@@ -201,13 +275,6 @@ def identifier(name: str) -> str:
     plain = re.sub(r"\W", "_", name)
     plain = plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
     return f"{plain}_" if plain in _RESERVED else plain
-
-
-_OF_C = """auto break case char const continue default do double else enum extern float for goto if inline int long
-register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
-_USED = ("array", "cos", "sin", "sqrt", "tan", "arctan2", "atan2", "out", "Matrix", "Rational", "symbols")
-_RESERVED = {*kwlist, *_OF_C.split(), *_USED}
-"""Keywords of Python and C, and names used by generated code."""
 
 
 def _identifier(name: str) -> str:

@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from core.analysis.body_motions import relative_velocity, screw, screw_of_twist, swing
 from core.analysis.branches import branches, independent_coordinates
-from core.analysis.free_motion_poses import swing
-from core.analysis.motion_screw import relative_velocity, screw, screw_of_twist
 from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism

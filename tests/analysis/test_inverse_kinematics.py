@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from core.analysis.equal_poses import other_turn_counts, with_nearest_turns
 from core.analysis.inverse_kinematics import (
     at_limits,
     coordinates_without_effect,
@@ -17,7 +18,6 @@ from core.analysis.inverse_kinematics import (
     self_motions,
     solve,
 )
-from core.analysis.whole_turns import other_turn_counts, with_nearest_turns
 from core.files import load, loads
 from core.functions import Context, call
 from core.mechanism import Mechanism

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.analysis.planarity import WORDS, planarity
+from core.analysis.manipulability import WORDS, planarity
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, DHChain, DHRow, Joint, Model, Pose

@@ -17,7 +17,7 @@ from core.apart import starting, work_process
 from core.apart.starting import Child, finished, program, python
 from core.apart.talk import Task
 from core.apart.work_process import Left, Lost, WorkProcess
-from core.c_code.compilers import ran
+from core.c_code.companions import ran
 from core.files import load
 from core.files.sent_model import packed, register_packed_kinds
 from core.mechanism import Mechanism
@@ -25,8 +25,8 @@ from core.mechanism.work_apart import work_apart
 from core.simulation.machine_code import making
 from core.studies import backends
 from core.studies.backends import Chunk, Processes
-from viz.film.process import film
-from viz.film.run_footage import footage
+from viz.film.film import film_in_subprocess
+from viz.film.footage import footage_of_run
 
 ROOT = starting.ROOT
 HOSTILE = (
@@ -87,7 +87,7 @@ def in_study(model):
 
 def in_film(model):
     run = ks.simulate(model, 0.1, output=0.05)
-    assert film(footage(run, fps=20), "film.png", fps=20, size=(64, 48)) > 0
+    assert film_in_subprocess(footage_of_run(run, fps=20), "film.png", fps=20, size=(64, 48)) > 0
 
 
 def in_xacro(model):
@@ -108,7 +108,7 @@ def in_compiler(model):
 
 
 def ks_compiler():
-    from core.c_code.compilers import compiler
+    from core.c_code.companions import compiler
 
     return compiler()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kinetostat as ks
-from core.c_code import compilers
+from core.c_code import companions
 from tests.control.machines import cart_pole
 
 CART = cart_pole(1.0, 0.3, 0.4, 0.01, 9.81)
@@ -152,8 +152,8 @@ def test_a_compiler_that_fails_or_is_missing_leaves_the_code_and_says_how_to_try
     if compiler:
         command.write_text(compiler)
         command.chmod(0o755)
-    monkeypatch.setattr(compilers, "program", lambda name: str(command) if compiler and name == "cc" else None)
-    monkeypatch.setattr(compilers.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(companions, "program", lambda name: str(command) if compiler and name == "cc" else None)
+    monkeypatch.setattr(companions.importlib.util, "find_spec", lambda name: None)
     found = ks.generate_c(CART, tmp_path / "code")
     assert found.trial.passed is passed
     assert words in found.trial.words

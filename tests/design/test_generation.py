@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.design.asked_designs import asked_plane
-from core.design.placing import place_of, plane_of
+from core.design.asked_designs import asked_plane, place_of, plane_of
 from core.model.edits import edits
 from resources import EXAMPLES
 

@@ -14,10 +14,8 @@ import pytest
 from core import kinds
 from core.apart import work_process
 from core.apart.work_process import WorkProcess
-from core.design.curve_apart import search_linkages_in_subprocess
 from core.design.path_synthesis import best_of, synthesise
-from core.design.search_apart import optimise_in_subprocess
-from core.design.search_tasks import CurveTask
+from core.design.search_apart import CurveTask, optimise_in_subprocess, search_linkages_in_subprocess
 from core.design.target_curves import target
 from core.design.topologies import TOPOLOGIES
 from core.errors import ExpressionError, SimulationError
@@ -237,10 +235,10 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
 
 LINKAGES = """
 import numpy as np
-from core.design.curve_apart import search_linkages_in_subprocess
+from core.design.search_apart import search_linkages_in_subprocess
 from core.design.path_synthesis import synthesise
 from core.apart.work_process import WorkProcess
-from core.design.search_tasks import CurveTask
+from core.design.search_apart import CurveTask
 from core.design.target_curves import target
 from core.files import dumps
 

@@ -10,7 +10,7 @@ from core.apart.work_process import WorkProcess
 from core.errors import ModelError, SimulationError
 from core.files import load
 from core.functions import FUNCTIONS, Context, call
-from core.functions.called_apart import called
+from core.functions.catalogue import call_in_worker
 from core.functions.context import Cancelled
 from resources import EXAMPLES
 from tests.functions.test_surfaces import data, same
@@ -55,7 +55,7 @@ def test_they_give_what_they_give_here(id, process):
     context = Context(context.model, context.mech, context.q, context.p, progress=lambda *what: told.update({what: 0}))
     here, before = call(id, context, **options), list(told)
     told.clear()
-    there = called(process, id, context, **options)
+    there = call_in_worker(process, id, context, **options)
     assert list(told) == before
     assert same(data(there), data(here))
     assert there.call == here.call
@@ -67,7 +67,7 @@ def test_what_makes_no_sense_is_refused_as_here(process):
     with pytest.raises(ModelError) as here:
         call("linear_system", machine("pendulum"), outputs=("pinn.q",))
     with pytest.raises(ModelError) as there:
-        called(process, "linear_system", machine("pendulum"), outputs=("pinn.q",))
+        call_in_worker(process, "linear_system", machine("pendulum"), outputs=("pinn.q",))
     assert str(there.value) == str(here.value)
 
 
@@ -75,7 +75,8 @@ def test_a_stopped_function_ends(process):
     context = machine("pendulum")
     context = Context(context.model, context.mech, context.q, context.p, cancelled=lambda: True)
     with pytest.raises(Cancelled):
-        called(process, "run_derivatives", context, duration=1000.0)  # a short one may be over before it is stopped
+        # a short one may be over before it is stopped
+        call_in_worker(process, "run_derivatives", context, duration=1000.0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
@@ -86,5 +87,5 @@ def test_a_crash_is_said_and_the_next_call_is_answered(process):
     context = machine("pendulum")
     context = Context(context.model, context.mech, context.q, context.p, progress=crash)
     with pytest.raises(SimulationError, match="The worker process ended unexpectedly .signal 11"):
-        called(process, "linear_system", context)
-    assert called(process, "linear_system", machine("pendulum")).title == "Linear system"
+        call_in_worker(process, "linear_system", context)
+    assert call_in_worker(process, "linear_system", machine("pendulum")).title == "Linear system"

@@ -13,13 +13,14 @@ from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
 from app.runs.answers import Answers
 from core.files import load
-from core.functions import Context, call, growing
+from core.functions import Context, call
 from core.functions.context import Cancelled
 from core.functions.results import Formulas, Message, leaves
+from core.functions.subjects import symbols
 from core.symbolic.forms import Symbol
 from resources import EXAMPLES
 
-WAITING = Symbol(growing.WAITING)
+WAITING = Symbol(symbols.WAITING)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +28,7 @@ def shown_often(monkeypatch):
     """Every row is shown; nothing is known from another test."""
     from core.functions.subjects import robot_formulas
 
-    monkeypatch.setattr(growing, "SHOW_EVERY", 0.0)
+    monkeypatch.setattr(symbols, "SHOW_EVERY", 0.0)
     robot_formulas._kept.clear()
 
 
@@ -58,7 +59,7 @@ def test_a_report_shows_each_result_as_soon_as_it_is_there():
 
 def test_when_time_is_over_what_is_there_is_the_result_and_more_time_goes_on(monkeypatch):
     ticks = iter(range(10**6))
-    monkeypatch.setattr(growing.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(symbols.time, "monotonic", lambda: float(next(ticks)))
     here = context([])
     stopped = call("symbolic_dynamics", here, seconds=100.0)
     assert labels(stopped)[0] == "P"

@@ -14,9 +14,8 @@ from scipy.special import ellipj, ellipk
 
 import kinetostat as ks
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.identification.pose_charts import closed, displacements, independent_motions
 from core.identification.sensitivities.start_state_derivatives import independent_speeds
-from core.identification.shooting import Shooting
+from core.identification.shooting import Shooting, closed, displacements, independent_motions
 
 LENGTH, ROD, WIDTH, G = 0.8, 0.3, 0.5, 9.81
 ACROSS = 0.02

@@ -37,8 +37,7 @@ from core.numerics.spatial.inertia import Inertia, Symmetric3, about_center, spl
 from core.numerics.spatial.scalar import Scalar, times, total
 from core.numerics.spatial.vector import ZERO
 from viz.drawlist.draw_list import items
-from viz.drawlist.shape_forms import shape_geometry
-from viz.drawlist.snap_points import snap_points
+from viz.drawlist.shape_forms import shape_geometry, snap_points
 from viz.meshes.meshes import mesh
 
 

@@ -23,8 +23,8 @@ import numpy as np
 import kinetostat as ks
 from kinetostat.core.simulation.machine_code.intermediate import entries, unfit
 from kinetostat.resources import EXAMPLES
-from kinetostat.viz.film.process import film
-from kinetostat.viz.film.run_footage import footage
+from kinetostat.viz.film.film import film_in_subprocess
+from kinetostat.viz.film.footage import footage_of_run
 
 
 def main():
@@ -42,7 +42,7 @@ def main():
         "difference": np.abs(mass - table).max(),
         "drift": np.ptp(run["energy.total"]),
         "colours": len(np.unique(picture.reshape(-1, 4), axis=0)),
-        "frames": film(footage(run, fps=10), "film.mp4", fps=10, size=(160, 120)),
+        "frames": film_in_subprocess(footage_of_run(run, fps=10), "film.mp4", fps=10, size=(160, 120)),
         "bodies": [body.name for body in ks.load("part.xacro" if xacro else "part.urdf").bodies],
     }
     facts["unfit"] = unfit(entries())

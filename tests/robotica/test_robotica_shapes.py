@@ -15,7 +15,7 @@ from core.robotica.robotica_session import Session
 from core.robotica.shape_file import read_shape
 from core.robotica.workspace import ScriptHost
 from viz.drawlist.draw_list import items
-from viz.drawlist.spans import Spans
+from viz.drawlist.item import Spans
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import points_of
 from viz.placement import matrix

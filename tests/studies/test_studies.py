@@ -15,9 +15,9 @@ from core import kinds
 from core.joints import JOINT_KINDS
 from core.kinds import register
 from core.model import fields
-from core.studies import journal_lock, row_file, study_work
+from core.studies import row_file, study_work
 from core.studies.backends import Chunk, Processes
-from core.studies.distributions import correlated, distribution_of, lognormal, normal, points, triangular, uniform
+from core.studies.declaration import correlated, distribution_of, lognormal, normal, points, triangular, uniform
 from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
 from core.studies.study import Study, channel
@@ -257,16 +257,16 @@ def test_two_studies_of_one_program_do_not_write_one_file(tmp_path):
 
 def test_a_journal_that_is_removed_while_it_is_opened_is_made_anew(tmp_path, monkeypatch):
     """The other study ended between the opening and the lock: its rows are taken up from its file."""
-    path, lock = tmp_path / "study.h5", journal_lock._lock
+    path, lock = tmp_path / "study.h5", row_file._lock
     first = RowFile(str(path), Table(study(5).declaration, study(5).check().columns), resume=False)
 
     def end_first(file):
-        monkeypatch.setattr(journal_lock, "_lock", lock)
+        monkeypatch.setattr(row_file, "_lock", lock)
         first.table.put(np.arange(5), study(5).check().rows(study(5).declaration.values()))
         first.close()
         lock(file)
 
-    monkeypatch.setattr(journal_lock, "_lock", end_first)
+    monkeypatch.setattr(row_file, "_lock", end_first)
     rows = []
     assert study(5).resume(str(path), progress=rows.append).rows.done.all()
     assert not rows

@@ -13,7 +13,7 @@ from core import kinds
 from core.joints import JOINT_KINDS
 from core.kinds import KindError, register
 from core.model import fields
-from core.studies.distributions import normal, uniform
+from core.studies.declaration import normal, uniform
 from core.studies.study import Study
 from core.studies.study_result import StudyResult
 from tests.joints.made_up_kinds import Parabola

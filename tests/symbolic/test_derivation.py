@@ -14,8 +14,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
 from core.model.edits import edits
 from core.symbolic import robot
-from core.symbolic.derivation import SPEED, forms, numbers, steps, values_at
-from core.symbolic.derivation_pictures import picture
+from core.symbolic.derivation import SPEED, forms, numbers, picture, steps, values_at
 
 
 def example(name):

@@ -11,7 +11,7 @@ import resources
 from core.files import load
 from core.symbolic import robot
 from core.symbolic.forms import Number, Product, Sum, Symbol, evaluate, names, walk
-from core.symbolic.legible import is_short, legible, number
+from core.symbolic.notation import is_short, legible, number
 
 A, B = Symbol("a"), Symbol("b")
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=10**8).filter(bool)

@@ -21,9 +21,9 @@ from core.model.model import needed
 from core.symbolic import linkage
 from core.symbolic.equation_export import arguments_of, written
 from core.symbolic.forms import Function, Quotient, Symbol, evaluate, names, operations
-from core.symbolic.linkage_proof import SECTIONS, proofs
 from core.symbolic.linkage_words import conventions, meanings, owners
 from core.symbolic.notation import sympy_of, text
+from core.symbolic.proof import SECTIONS, proofs
 from tests.walks import walk
 
 LIMIT = 1e-9

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from core.errors import ExpressionError
+from core.symbolic.factoring import simplified
 from core.symbolic.notation import sympy_of
-from core.symbolic.simplification import simplified
 
 
 def value(text, **numbers):

@@ -7,7 +7,7 @@ from core.files import load
 from core.model import Body, Joint, Model, Parameter
 from core.model.shapes import Pose
 from core.symbolic import robot
-from core.symbolic.owners import owners, parameter_owners
+from core.symbolic.conventions import owners, parameter_owners
 
 
 def example(name):

@@ -4,7 +4,7 @@ import pytest
 from vtkmodules import vtkRenderingFreeType  # noqa: F401  (brings the renderer of texts)
 from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
-from viz.lettering import as_letters
+from viz.scene.labels import as_letters
 
 
 @pytest.mark.parametrize("text", ["$x^2$", "Run $\\alpha$ of $y$", "costs $5 or $6"])

@@ -5,7 +5,7 @@ import sys
 
 import vtkmodules
 
-from viz.vtk_libraries import find_library
+from viz.system_libraries import find_library
 
 ITSELF = """
 import sys

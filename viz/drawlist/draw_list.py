@@ -16,7 +16,6 @@ from core.files.meshes.lookup import resolve_mesh
 from core.model import WORLD, Body, Joint, Material, Mesh, Model, Shape
 from core.model.bodies import PLAIN_LINE
 from viz.drawlist import geometry as g
-from viz.drawlist.chosen_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
 from viz.drawlist.elements import element_items
 from viz.drawlist.item import Item, Ref, Span
 from viz.drawlist.joint_look import Facts
@@ -24,7 +23,7 @@ from viz.drawlist.joints import look_of
 from viz.drawlist.junction_items import junction_items
 from viz.drawlist.layers import Layers
 from viz.drawlist.mass_items import mass_items
-from viz.drawlist.shape_forms import shape_geometry
+from viz.drawlist.shape_forms import LINE, figure_of, joint_figure, link_figures, shape_geometry, slide_figure
 from viz.drawlist.skeleton import Port, Skeleton, route
 from viz.look import BODY_HUES, Colour
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit

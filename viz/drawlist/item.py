@@ -1,16 +1,25 @@
-"""Entry of the draw list, as a plain value."""
+"""Entry of the draw list, as a plain value, and poses of items between two frames: stretched, at a share of the line,
+or on a perpendicular.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from core.later import dataclass
 from viz.drawlist import geometry as g
 from viz.look import Colour
-from viz.placement import IDENTITY, Placement
+from viz.placement import IDENTITY, Array, Placement, matrix
 
 Ref = tuple[str, str]
 """Reference (collection, name) to an element of the model; equal to the session's `Ref`."""
+
+SHORT = 1e-9
+"""Length below which a line has no direction, m."""
+_IDENTITY = np.eye(4)
 
 
 @dataclass(frozen=True)
@@ -69,3 +78,66 @@ def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
         form = item.geometry
         found.update([part.geometry for part in form.parts] if isinstance(form, g.Compound) else [form])
     return found
+
+
+class Spans:
+    """Items that depend on two frames; their poses are computed in one batch."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        untils = [item.until for item in items]
+        self._frames = [item.frame for item in items]
+        self._axes = [item.axes for item in items]
+        self._ends = ["" if until is None else until.frame for until in untils]
+        self._place = np.array([matrix(item.placement) for item in items]).reshape(-1, 4, 4)
+        self._end = np.array([_IDENTITY if u is None else matrix(u.placement) for u in untils]).reshape(-1, 4, 4)
+        self._turned = np.array([item.axes is not None for item in items], dtype=bool)
+        self._lies = np.array([until is not None for until in untils], dtype=bool)
+        self._normal = np.array([until is not None and until.normal for until in untils], dtype=bool)
+        self._stretched = np.array([until is not None and until.at is None for until in untils], dtype=bool)
+        self._at = np.array([(0.5, 0.0) if u is None or u.at is None else u.at for u in untils]).reshape(-1, 2)
+        self._both_directions = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
+
+    def poses(self, poses: Mapping[str, ArrayLike]) -> Array:
+        """Return poses (n, 4, 4) world ← item; frames without a pose are at the world's origin.
+
+        On a line z points along it (a joint's rod: against it, where that is nearer to the item's own z); x stays as
+        near as it can to the item's own, so that square rods do not twist.
+        """
+        result = self._starts(poses)
+        begin, end = self._lines(result, poses)
+        path = end - begin
+        length = np.linalg.norm(path, axis=1)
+        short = length < SHORT
+        scale = np.where(short, 1.0, length)
+        z = path / scale[:, None]
+        own_x, own_y, own_z = (result[:, :3, k] for k in range(3))
+        z[self._both_directions & (_dot(path, own_z) < 0.0)] *= -1.0
+        x = own_x - z * _dot(own_x, z)[:, None]
+        spare = own_y - z * _dot(own_y, z)[:, None]
+        x = np.where((np.linalg.norm(x, axis=1) > 1e-6)[:, None], x, spare)
+        x /= np.maximum(np.linalg.norm(x, axis=1), 1e-300)[:, None]
+        share = self._at[:, 0] + np.where(short, 0.0, self._at[:, 1] / scale)
+        turn = self._lies & ~short
+        long = np.where(self._stretched, length, 1.0)[:, None]
+        result[turn, :3, :3] = np.stack([x, np.cross(z, x), z * long], axis=2)[turn]
+        result[short & self._stretched, :3, 2] *= 1e-6
+        result[self._lies, :3, 3] = (begin + path * share[:, None])[self._lies]
+        return result
+
+    def _starts(self, poses: Mapping[str, ArrayLike]) -> Array:
+        result = np.array([poses.get(name, _IDENTITY) for name in self._frames], dtype=float) @ self._place
+        for i in np.flatnonzero(self._turned):
+            axes = np.asarray(poses.get(self._axes[i] or "", _IDENTITY), dtype=float)
+            result[i, :3, :3] = axes[:3, :3] @ self._place[i, :3, :3]
+        return result
+
+    def _lines(self, starts: Array, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+        """Return both ends (n, 3) of the lines, in the world."""
+        ends = np.array([poses.get(name, _IDENTITY) for name in self._ends], dtype=float) @ self._end
+        begin, end, n = starts[:, :3, 3], ends[:, :3, 3], starts[:, :3, 2]
+        foot = end - n * _dot(n, end - begin)[:, None]
+        return np.where(self._normal[:, None], foot, begin), end
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("ij,ij->i", a, b)

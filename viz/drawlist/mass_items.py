@@ -1,4 +1,6 @@
-"""Marks of mass: the quartered ball at a body's centre of mass and its inertia ellipsoid."""
+"""Marks of mass: the quartered ball at a body's centre of mass, its inertia ellipsoid, and the centre of mass of the
+whole machine.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import KinetostatError
 from core.mechanics.multibody.number_reader import Numbers
-from core.model import Body
+from core.model import Body, Model
 from core.numerics.spatial.inertia import split
 from viz.drawlist import geometry as g
 from viz.placement import Array, placement, shifted
@@ -78,3 +80,20 @@ def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -
 
 def _symmetric(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+class Balance:
+    """Masses and centres of mass of a machine's bodies."""
+
+    def __init__(self, model: Model, values: Mapping[str, float]) -> None:
+        found = [(body.name, *mass_properties(body, values, model.origin)[:2]) for body in model.expanded.bodies]
+        self._bodies = [(name, mass, centre) for name, mass, centre in found if mass > 0.0]
+
+    def center(self, poses: Mapping[str, ArrayLike]) -> Array | None:
+        """Return the centre of mass (3,), m, c = Σ mᵢ (pᵢ + Rᵢ cᵢ) / Σ mᵢ; None for a machine without mass."""
+        total, moment = 0.0, np.zeros(3)
+        for name, mass, centre in self._bodies:
+            pose = np.asarray(poses.get(name, np.eye(4)), dtype=float)
+            total += mass
+            moment += mass * (pose[:3, 3] + pose[:3, :3] @ centre)
+        return moment / total if total > 0.0 else None

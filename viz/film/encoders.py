@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from core.errors import FileError, KinetostatError
-from viz.pictures.pixels import Pixels, png
+from viz.pictures.picture_files import Pixels, png
 
 QUALITY = "18"
 """Constant rate factor of H.264: visually lossless for drawings."""

@@ -1,11 +1,13 @@
 """Films of a moving machine: frames at exact times, rendered off-screen and passed to an encoder.
 
-A `Footage` is plain data, made where the motion is known and drawn wherever there is time, also in another process.
+A `Footage` is plain data, made where the motion is known and drawn wherever there is time, also in another process,
+so that neither the window nor its graphics wait for the rendering of frames.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
@@ -15,18 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.mobility_marks import Mark
+from core.apart.talk import Line, Progress, Task
+from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError
+from core.files.sent_model import pack_kinds, register_packed_kinds
 from core.later import dataclass
 from core.model import Model
-from viz import boxes, camera
+from viz import camera, placement
 from viz.drawlist.layers import motion_samples
 from viz.look import Colour, LookName
-from viz.scene.arrows import VectorGlyph
 from viz.scene.overlays import EllipsoidGlyph
+from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
     from viz.film.encoders import Encoder
     from viz.scene.scene import Scene
+
 
 Array = NDArray[np.float64]
 MOST_FRAMES = 100_000
@@ -34,6 +40,9 @@ LOOKS_AROUND = 24
 """Number of poses of the motion that the camera view is fitted to."""
 FINEST_FPS = 1001
 """Largest denominator of a frame rate: 30000/1001 is television's 29.97."""
+
+ENDING = 5.0
+"""Time that a cancelled film may take to finish its frame and delete its file, s."""
 
 
 class PointPath(NamedTuple):
@@ -153,7 +162,7 @@ def _draw_all(
     cancelled: Callable[[], bool] | None,
 ) -> bool:
     """Pass all frames to the encoder; return False if cancelled."""
-    from viz.pictures.pixels import pixels
+    from viz.pictures.picture_files import pixels
 
     stage = Stage(scene, footage)
     count = len(footage.times)
@@ -182,7 +191,7 @@ class Stage:
         from viz.scene.caption import Caption
 
         self._caption = Caption(scene)
-        self._size = boxes.extent(scene.bounds())
+        self._size = placement.extent(scene.bounds())
         self._first = self._fitted_view() if isinstance(footage.view, str) else footage.view
 
     def _fitted_view(self) -> camera.View:
@@ -193,8 +202,8 @@ class Stage:
         for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
             self._set_pose(int(k))
             found.append(self.scene.bounds())
-        found += [boxes.of_points(each.places) for each in self.footage.paths.values() if len(each.places)]
-        box = boxes.around(found)
+        found += [placement.of_points(each.places) for each in self.footage.paths.values() if len(each.places)]
+        box = placement.around(found)
         width, height = self.scene.size
         turned = np.arange(12) * np.pi / 6.0 if self.footage.turn else [0.0]
         views = [camera.fit(camera.orbit(view, float(yaw), 0.0), box, width / height) for yaw in turned]
@@ -245,3 +254,69 @@ def drawn(drawn_path: PointPath, t: float) -> Array:
         return drawn_path.places[:k]
     end = drawn_path.places[k - 1] + part * (drawn_path.places[k] - drawn_path.places[k - 1])
     return np.vstack([drawn_path.places[:k], end])
+
+
+@dataclass(frozen=True, eq=False)
+class FilmTask(Task):
+    """Film task of a subprocess. kinds : packed user-defined kinds; path : absolute; footage : unpacked after the kinds
+    are registered"""
+
+    kinds: bytes
+    footage: bytes
+    path: str
+    fps: float | Fraction
+    size: tuple[int, int]
+    look: LookName
+    patience: float = ENDING
+
+    def done(self, line: Line) -> int:
+        register_packed_kinds(self.kinds)
+        footage: Footage = pickle.loads(self.footage)
+        try:
+            return shoot(
+                footage,
+                self.path,
+                fps=self.fps,
+                size=self.size,
+                look=self.look,
+                progress=lambda part: line.tell(Progress(part)),
+                cancelled=line.asked,
+            )
+        except KinetostatError:
+            raise
+        except Exception as error:
+            raise KinetostatError(f"The film cannot be drawn: {type(error).__name__}: {error}.") from None
+
+
+def film_in_subprocess(
+    footage: Footage,
+    path: str | os.PathLike[str],
+    *,
+    fps: float | Fraction = 30,
+    size: tuple[int, int] = (1280, 720),
+    look: LookName = "light",
+    progress: Callable[[float], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> int:
+    """Run `viz.film.film.shoot` in a subprocess. The calling thread waits without holding the interpreter lock.
+
+    Raises KindError if the machine has kinds of people that another process cannot import.
+    """
+    place = os.path.abspath(path)
+    task = FilmTask(pack_kinds(footage.model), pickle.dumps(footage), place, fps, size, look)
+    process = WorkProcess()
+    try:
+        found = process.ask(
+            task, cancelled or (lambda: False), lambda line: progress(line.fraction) if progress is not None else None
+        )
+    except OSError as error:
+        raise KinetostatError(f"The film process cannot be started: {error.strerror or error}.") from None
+    finally:
+        process.close()
+    if isinstance(found, Left):
+        return 0
+    if isinstance(found, Lost):
+        raise KinetostatError(
+            f"The film cannot be finished: its process {found.how}.", remedy="Try a smaller size, or fewer frames."
+        )
+    return int(found)

@@ -18,7 +18,7 @@ from core.model import Model
 from viz import camera
 from viz.drawlist.junction_items import in_balance
 from viz.look import LOOKS, LookName
-from viz.pictures.pixels import Pixels, pixels, write_png
+from viz.pictures.picture_files import Pixels, pixels, write_png
 from viz.scene.scene import Scene
 from viz.system_libraries import require
 
@@ -72,7 +72,7 @@ def render(
 
     view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
     ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything
-    display : fields of `viz.scene.display.Display`, e.g. frames=True
+    display : fields of `viz.scene.quality.Display`, e.g. frames=True
     Returns (height, width, 4) bytes. Raises KinetostatError; FileError when the file cannot be written.
     """
     if isinstance(view, str) and view not in camera.PRESETS:

@@ -1,24 +1,82 @@
-"""Picture files other than PNG: pixels on a page (PDF) or embedded in a drawing (SVG). They contain no vector graphics,
-because VTK's vector exporter (GL2PS) draws solids as pixels, too."""
+"""Pixels of a render window, and picture files: PNG, a page (PDF), or embedded in a drawing (SVG), written atomically.
+They contain no vector graphics, because VTK's vector exporter (GL2PS) draws solids as pixels, too.
+"""
 
 from __future__ import annotations
 
 import base64
 import os
+import tempfile
 import zlib
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkRenderingCore import vtkRenderWindow
 
 from core.errors import FileError
 from core.files.source import write_whole
-from viz.pictures.pixels import Pixels, png, write_png
+
+Pixels = NDArray[np.uint8]
+"""Picture (height, width, 4) of red, green, blue, opacity; the first row is the top one."""
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FINE = 2
 """Resolution of a page or drawing relative to a PNG file, along each side."""
 PER_INCH = 300
 """Pixels per inch of a page."""
+
+
+def pixels(window: vtkRenderWindow) -> Pixels:
+    """Return the pixels of a window."""
+    width, height = window.GetSize()
+    data = vtkUnsignedCharArray()
+    window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, data)
+    return vtk_to_numpy(data).reshape(height, width, 4)[::-1].copy()
+
+
+def png(picture: Pixels) -> bytes:
+    """Encode the picture as PNG."""
+    from vtkmodules.vtkIOImage import vtkPNGWriter
+
+    height, width, parts = picture.shape
+    image = vtkImageData()
+    image.SetDimensions(width, height, 1)
+    flat = np.ascontiguousarray(picture[::-1].reshape(-1, parts))
+    image.GetPointData().SetScalars(numpy_to_vtk(flat, deep=True))
+    writer = vtkPNGWriter()
+    writer.WriteToMemoryOn()
+    writer.SetInputData(image)
+    writer.Write()
+    return vtk_to_numpy(writer.GetResult()).tobytes()
+
+
+def write_png(picture: Pixels, path: str | Path) -> None:
+    """Write a PNG file: temporary file, flush, rename. Raises FileError."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(png(picture))
+                file.flush()
+                os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FileError(
+            f"The picture cannot be written: {error.strerror or error}.",
+            file=str(target),
+            remedy="Choose an existing folder with write permission.",
+        ) from None
 
 
 def write_picture_file(picture: Pixels, path: str | Path) -> None:

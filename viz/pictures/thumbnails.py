@@ -8,7 +8,7 @@ from core.files import load
 from core.mechanism import Mechanism
 from resources import Example, examples
 from viz.pictures.offscreen import render
-from viz.pictures.pixels import Pixels, write_png
+from viz.pictures.picture_files import Pixels, write_png
 
 SIZE = (320, 240)
 FINER = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vtkmodules.vtkRenderingCore import vtkTextActor
 
-from viz.lettering import as_letters
+from viz.scene.labels import as_letters
 from viz.scene.scene import Scene
 
 SHARE = 0.026

@@ -14,16 +14,22 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper, vtkPolyDataMapper, vtkRenderer
 
-from viz.drawlist.item import Item
-from viz.drawlist.spans import Spans
+from viz.drawlist.item import Item, Spans
 from viz.look import LIGHT, Look
-from viz.meshes.closed_surfaces import is_solid
-from viz.meshes.meshes import mesh
-from viz.meshes.stand_ins import stand_in
+from viz.meshes.meshes import is_solid, mesh, stand_in
 from viz.placement import Array, matrix
 
 Poses = Mapping[str, ArrayLike]
 """Poses (4, 4) world ← frame by name of body or frame."""
+
+MANY = 8
+"""Number of figures of one form from which they share an actor."""
+IN_FRONT = ("com", "frame")
+"""Roles drawn in front of the machine, which would hide them."""
+WORDS = ("label", "dimension")
+"""Roles of texts, which `Labels` draws."""
+STANDING = ("ground", "shape", "link", "joint")
+"""Roles of items that stand on the ground."""
 
 
 class Figure:
@@ -94,10 +100,6 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
         surface.SetAmbient(0.35)
         surface.SetDiffuse(0.7)
     surface.SetLineWidth(1.6)
-
-
-MANY = 8
-"""Number of figures of one form from which they share an actor."""
 
 
 class Crowd:
@@ -186,14 +188,6 @@ def _shared_array(numbers: np.ndarray, name: str = "") -> vtkDataArray:
     array = numpy_to_vtk(numbers, deep=False)
     array.SetName(name)
     return array
-
-
-IN_FRONT = ("com", "frame")
-"""Roles drawn in front of the machine, which would hide them."""
-WORDS = ("label", "dimension")
-"""Roles of texts, which `Labels` draws."""
-STANDING = ("ground", "shape", "link", "joint")
-"""Roles of items that stand on the ground."""
 
 
 class Figures:

@@ -13,17 +13,15 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 from core.model import Joint
 from viz.camera import Ray, View, metres_per_pixel, project
 from viz.drawlist import geometry as g
-from viz.drawlist.drag_geometry import Grip
-from viz.drawlist.joint_handles import JointHandle
+from viz.drawlist.joint_handles import Grip, JointHandle
 from viz.drawlist.joint_look import Part, Spot
 from viz.drawlist.skeleton import Skeleton
-from viz.lettering import as_letters
 from viz.look import Look
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import vtk_matrix
 from viz.placement import Array, along
 from viz.scene.figures import Poses
-from viz.scene.labels import write
+from viz.scene.labels import as_letters, write
 from viz.scene.picking import Met, Target, nearest
 
 State = Literal["free", "limit", "unreachable", "singular"]
@@ -259,7 +257,7 @@ class Handles:
         return self._spots[part.whole]
 
     def grip(self, part: Part) -> Grip:
-        """Return the data for dragging a part (see `viz.drawlist.drag_geometry.Drag`)."""
+        """Return the data for dragging a part (see `viz.drawlist.joint_handles.Drag`)."""
         spot = self._spots[part.whole]
         return Grip(part.kind, spot.centre, spot.axis, RING * self._scales.get(part.whole, 1.0))
 

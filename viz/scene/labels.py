@@ -1,4 +1,6 @@
-"""Name labels next to their items, always upright and of constant size."""
+"""Name labels next to their items, always upright and of constant size; texts are shown without VTK's interpretation:
+`$…$` is not typeset as a formula.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,9 @@ from collections.abc import Callable
 
 from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vtkTextProperty
 
+from core.errors import visible
 from viz.camera import View, project
-from viz.drawlist.item import Item
-from viz.drawlist.spans import Spans
-from viz.lettering import as_letters
+from viz.drawlist.item import Item, Spans
 from viz.look import Look
 from viz.scene.figures import Poses
 
@@ -24,6 +25,11 @@ Taken = list[tuple[float, float, float]]
 """Occupied lines of text on the screen: left end x, height y, width, pixels."""
 FIRST = ("sensors", "joints", "bodies", "chains", "junctions", "frames")
 """Roles whose labels are placed first."""
+
+
+def as_letters(text: str) -> str:
+    """Escape a text for a text actor so that it is shown verbatim."""
+    return visible(text).replace("$", "\\$")
 
 
 class Labels:

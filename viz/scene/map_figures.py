@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
-from viz.colour_scale import colours
-from viz.look import Look
+from viz.look import Look, colours
 from viz.meshes.polydata import cells, coloured, surface, vtk_points, wire
 from viz.placement import Array
 

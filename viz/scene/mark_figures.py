@@ -17,13 +17,12 @@ from core.analysis.mobility_marks import Form, Kind, Mark, Ref
 from core.analysis.singular_directions import NEAR_SINGULAR_FRACTION
 from viz.camera import View, metres_per_pixel, project
 from viz.drawlist import geometry as g
-from viz.drawlist.sensor_readings import Words, in_si
-from viz.lettering import as_letters
+from viz.drawlist.elements.sensor_looks import Words, in_si
 from viz.look import Look
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import vtk_matrix
 from viz.placement import along, placement
-from viz.scene.labels import LETTER, LINE, ROWS, Taken, covered, write
+from viz.scene.labels import LETTER, LINE, ROWS, Taken, as_letters, covered, write
 
 COLOURS: Mapping[Kind, str] = MappingProxyType(
     {"redundant": "redundant", "conflict": "redundant", "free": "accent", "idle": "accent", "singular": "singular"}

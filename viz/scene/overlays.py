@@ -1,6 +1,7 @@
 """Overlays of function results and runs: ghosts of other poses, paths of points, ellipsoids, arrows.
 
-Everything is given as plain arrays in world axes (m) and stays until its source gives it anew, or it is cleared.
+Everything is given as plain arrays in world axes (m) and stays until its source gives it again, or it is cleared. Moved
+ghosts keep their actors; recorded paths grow at every movement of the scene.
 """
 
 from __future__ import annotations
@@ -13,23 +14,127 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
 from viz.drawlist import geometry as g
-from viz.drawlist.draw_list import Item
+from viz.drawlist.draw_list import Item, items
+from viz.drawlist.item import Spans
 from viz.look import Colour, Look
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import polyline, vtk_matrix, wire
 from viz.placement import Array
-from viz.scene.arrows import Arrows, VectorGlyph
-from viz.scene.figures import shine
-from viz.scene.ghosts import OPACITY, Ghosts
+from viz.scene.figures import Figure, Poses, shine, transparent_copy
+from viz.scene.vectors import Arrows, VectorGlyph
 
 if TYPE_CHECKING:
     from core.model import Model
 
+
+OPACITY = 0.28
+ROLES = ("shape", "link", "joint")
+"""Roles of items shown in a copy."""
+
 FLAT = 2e-3
 """Radius, relative to the largest, below which it is drawn as zero: a disc or a line."""
-
-
 _MASS = g.CenterMark(1.0)
+LONGEST = 4000
+"""Largest number of points of a path; beyond that, every other point of its older half is dropped."""
+Point = tuple[float, float, float]
+Followed = tuple[str, Point]
+"""Followed point: a frame, and a point (m) in its axes."""
+ORIGIN: Point = (0.0, 0.0, 0.0)
+
+
+class _Copy:
+    """Transparent copy of the machine."""
+
+    def __init__(
+        self, renderer: vtkRenderer, drawn: tuple[Item, ...], names: frozenset[str], opacity: float, look: Look
+    ) -> None:
+        self.renderer, self.drawn, self.names, self.opacity = renderer, drawn, names, opacity
+        shown = (item for item in drawn if item.shown and item.role in ROLES and item.frame in names)
+        self.figures = [Figure(transparent_copy(item, opacity), look) for item in shown]
+        self.spans = Spans([figure.item for figure in self.figures])
+        self._array: ArrayLike | None = None
+        for figure in self.figures:
+            renderer.AddActor(figure.actor)
+
+    def fits(self, drawn: tuple[Item, ...], names: frozenset[str], opacity: float) -> bool:
+        """Return True if the same actors, moved, can show these items."""
+        return drawn is self.drawn and names == self.names and opacity == self.opacity
+
+    def move(self, names: Sequence[str], array: ArrayLike) -> None:
+        """Move to poses (n, 4, 4) of these names; skipped if the array is the same object as before."""
+        if array is self._array:
+            return
+        self._array = array
+        poses: Poses = dict(zip(names, np.asarray(array, dtype=float), strict=True))
+        for figure, pose in zip(self.figures, self.spans.poses(poses), strict=True):
+            figure.put(pose, pose.ravel().tolist())
+
+    def remove(self) -> None:
+        for figure in self.figures:
+            self.renderer.RemoveActor(figure.actor)
+
+
+class Ghosts:
+    """All copies, grouped by independent sources (a result, other runs …)."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self.renderer, self.look = renderer, look
+        self._copies: dict[str, list[_Copy]] = {}
+        self._drawn: dict[str, dict[object, tuple[object, tuple[Item, ...]]]] = {}
+
+    def show(
+        self,
+        source: str,
+        names: Sequence[str],
+        arrays: Sequence[ArrayLike],
+        machines: Sequence[tuple[Model | None, Mapping[str, float], tuple[Item, ...]]],
+        opacity: float = OPACITY,
+        layers: bool = True,
+    ) -> None:
+        """Show the copies of a source: poses (n, 4, 4) of `names` for each; machines : model and parameter values to
+        draw, or the items themselves if the model is None; `layers` : True to draw links in layers."""
+        kept = self._copies.pop(source, [])
+        made: list[_Copy] = []
+        known, before = frozenset(names), self._drawn.pop(source, {})
+        used: dict[object, tuple[object, tuple[Item, ...]]] = {}
+        for array, (model, values, own) in zip(arrays, machines, strict=True):
+            drawn = own
+            if model is not None:
+                key = id(model), tuple(sorted(values.items())), layers
+                if key not in used:
+                    used[key] = before.get(key) or (model, items(model, dict(values), layers))
+                drawn = used[key][1]
+            copy = next((c for c in kept if c.fits(drawn, known, opacity)), None)
+            if copy is None:
+                copy = _Copy(self.renderer, drawn, known, opacity, self.look)
+            else:
+                kept.remove(copy)
+            copy.move(names, array)
+            made.append(copy)
+        for copy in kept:
+            copy.remove()
+        if made:
+            self._copies[source], self._drawn[source] = made, used
+
+    def paint(self, look: Look) -> None:
+        """Apply the colours of a look."""
+        self.look = look
+        for figure in self._figures:
+            figure.paint(look)
+
+    @property
+    def _figures(self) -> list[Figure]:
+        return [figure for copies in self._copies.values() for copy in copies for figure in copy.figures]
+
+    @property
+    def actors(self) -> list[vtkActor]:
+        """Return all visible actors."""
+        return [figure.actor for figure in self._figures]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the sources with visible copies."""
+        return tuple(self._copies)
 
 
 class EllipsoidGlyph(NamedTuple):
@@ -247,3 +352,67 @@ def _draw_line(actor: vtkActor, colour: tuple[float, ...], width: float) -> None
     surface.LightingOff()
     surface.SetColor(*colour[:3])
     surface.SetLineWidth(width)
+
+
+class Tracks:
+    """Recorded paths of the origins of chosen frames, and of points on them."""
+
+    def __init__(self) -> None:
+        self._trajectories: dict[Followed, list[Array]] = {}
+        self.paused = False
+        """While True nothing is recorded, and no way is shown."""
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Followed frames."""
+        return tuple(dict.fromkeys(frame for frame, _ in self._trajectories))
+
+    @property
+    def points(self) -> tuple[Followed, ...]:
+        """Followed points, with their frames."""
+        return tuple(self._trajectories)
+
+    @property
+    def trajectories(self) -> dict[str, Array]:
+        """Return the positions (n, 3) of each point, m; keyed by the frame's name for its origin. None while paused."""
+        if self.paused:
+            return {}
+        return {
+            frame if point == ORIGIN else f"{frame} {point}": np.array(trajectory).reshape(-1, 3)
+            for (frame, point), trajectory in self._trajectories.items()
+        }
+
+    def follow(self, *frames: str) -> None:
+        """Follow the origins of these frames, and points chosen before on them; known paths remain."""
+        kept = [key for key in self._trajectories if key[1] != ORIGIN and key[0] in frames]
+        own = [
+            (name, ORIGIN)
+            for name in frames
+            if (name, ORIGIN) in self._trajectories or all(key[0] != name for key in kept)
+        ]
+        self._trajectories = {key: self._trajectories.get(key, []) for key in (*own, *kept)}
+
+    def follow_point(self, frame: str, point: Point) -> None:
+        """Also follow a point (m) in the axes of a frame."""
+        self._trajectories.setdefault((frame, point), [])
+
+    def forget(self) -> None:
+        """Clear all paths."""
+        self._trajectories = {key: [] for key in self._trajectories}
+
+    def record(self, poses: Mapping[str, ArrayLike], step: float) -> bool:
+        """Append the present positions if they moved by at least `step` (m); return True if one was added."""
+        added = False
+        if self.paused:
+            return added
+        for (frame, point), trajectory in self._trajectories.items():
+            if frame not in poses:
+                continue
+            pose = np.asarray(poses[frame], dtype=float)
+            place = pose[:3, 3] + pose[:3, :3] @ np.asarray(point)
+            if not trajectory or float(np.linalg.norm(place - trajectory[-1])) >= step:
+                trajectory.append(place.copy())
+                added = True
+            if len(trajectory) > LONGEST:
+                trajectory[: LONGEST // 2] = trajectory[: LONGEST // 2 : 2]
+        return added

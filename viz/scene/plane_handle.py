@@ -13,7 +13,7 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 from core.later import dataclass
 from viz.camera import Ray, View, metres_per_pixel
 from viz.drawlist import geometry as g
-from viz.drawlist.drag_geometry import Grip
+from viz.drawlist.joint_handles import Grip
 from viz.look import Look
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import vtk_matrix, wire

@@ -10,11 +10,9 @@ from collections.abc import Mapping, Set
 from core.model import Model
 from viz.drawlist.draw_list import Item, items
 from viz.drawlist.item import forms_in
-from viz.meshes.closed_surfaces import is_solid
-from viz.meshes.meshes import mesh
-from viz.meshes.stand_ins import thin
-from viz.scene.highlight import hull
+from viz.meshes.meshes import is_solid, mesh, thin
 from viz.scene.picking import pickable, search_tree
+from viz.scene.pointing import hull
 
 _ahead: list[tuple[Model, tuple[Item, ...]]] = []
 """Model that was prepared last, and its draw list, until a model is shown."""

@@ -1,4 +1,4 @@
-"""Rendering quality: plain on software renderers, fine on graphics hardware."""
+"""Rendering quality, plain on software renderers and fine on graphics hardware, and display options of a scene."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from math import sqrt
 from typing import Literal
 
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+
+from core.later import dataclass
+from viz.drawlist.item import Item, Ref
 
 Quality = Literal["plain", "fine", "picture"]
 """Rendering quality. plain: anti-aliased edges only; fine: ambient occlusion too; picture: many samples per pixel, for
@@ -17,6 +20,22 @@ SAMPLES = 8
 MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 500_000
 """Limits of fast software rendering: above the first, simplified meshes are used; above the second, a smaller picture
 is enlarged; above both, the third limits the pixels."""
+
+CHOSEN = ("frame", "force", "sensor", "mark")
+"""Roles shown while their element is selected, even if a toggle hides them; not the axes of bodies, which are visible
+themselves."""
+TOGGLES = {
+    "frame": "frames",
+    "com": "centers_of_mass",
+    "inertia": "inertia",
+    "collision": "collision",
+    "force": "forces",
+    "sensor": "sensors",
+    "mark": "marks",
+    "label": "labels",
+    "dimension": "sensors",
+}
+"""Fields of `Display` that control the visibility of roles."""
 
 
 def renderer_name_of(window: vtkRenderWindow) -> str:
@@ -59,3 +78,32 @@ def smooth(quality: Quality, hasty: bool, front: vtkRenderer, corner: vtkRendere
     wanted = quality == "fine" or (quality == "plain" and not hasty)
     front.SetUseFXAA(wanted)  # the front layer is drawn over the machine: this smooths what is behind it too
     corner.SetUseFXAA(wanted)
+
+
+@dataclass(frozen=True)
+class Display:
+    """Display options of a scene. `joints` : None draws them if bodies have no shapes."""
+
+    ground: bool = True
+    axes: bool = False
+    gravity: bool = False
+    frames: bool = False
+    labels: bool = False
+    centers_of_mass: bool = False
+    inertia: bool = False
+    joints: bool | None = None
+    collision: bool = False
+    cube: bool = True
+    forces: bool = True
+    sensors: bool = True
+    marks: bool = True
+    layers: bool = True
+    """True to draw links of planar machines in separate layers."""
+
+    def shows(self, item: Item, selected: Ref | None = None) -> bool:
+        """Return True if an item is visible while an element is selected."""
+        if item.role == "joint":
+            return item.shown if self.joints is None else self.joints
+        if item.role in CHOSEN and item.ref is not None and item.ref == selected:
+            return item.role != "frame" or selected[0] != "bodies" or self.frames
+        return getattr(self, TOGGLES[item.role]) if item.role in TOGGLES else item.shown

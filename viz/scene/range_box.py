@@ -14,13 +14,11 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkBillboardTextActor3D, vtkPo
 
 from core.model.formula.numerals import readable
 from core.model.units import display
-from viz.boxes import corners, extent
 from viz.camera import View, project
-from viz.lettering import as_letters
 from viz.look import Look
 from viz.meshes.polydata import wire
-from viz.placement import Array
-from viz.scene.labels import write
+from viz.placement import Array, corners, extent
+from viz.scene.labels import as_letters, write
 from viz.scene.surroundings import spacing
 
 LETTERS = 12

@@ -16,34 +16,30 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
 
 from core.model import WORLD, Model
-from viz import boxes, camera
+from viz import camera, placement
 from viz.camera import Ray, View
-from viz.drawlist.balance import Balance
 from viz.drawlist.draw_list import Item, Ref, meeting
+from viz.drawlist.elements.sensor_looks import Readings, Words, in_si
 from viz.drawlist.junction_items import guesses
-from viz.drawlist.sensor_readings import Readings, Words, in_si
+from viz.drawlist.mass_items import Balance
 from viz.drawlist.skeleton import Skeleton
 from viz.look import LOOKS, LookName
 from viz.meshes.mesh_files import problems_of
 from viz.placement import Array
 from viz.scene import quality
 from viz.scene.cube import Cube
-from viz.scene.display import Display
 from viz.scene.figures import WORDS, Figure, Figures, Poses
 from viz.scene.handles import Handles
-from viz.scene.highlight import Outline
-from viz.scene.hits import Hit, pick_figure, pick_handle
 from viz.scene.labels import Labels
 from viz.scene.map_figures import MapFigures
 from viz.scene.mark_figures import MarkFigures
-from viz.scene.overlays import Overlays
+from viz.scene.overlays import Overlays, Tracks
 from viz.scene.plane_handle import PlaneHandle
+from viz.scene.pointing import Hit, Outline, pick_figure, pick_handle
 from viz.scene.prefetch import draw_list
-from viz.scene.quality import Quality
+from viz.scene.quality import Display, Quality
 from viz.scene.range_box import RangeBox, room
-from viz.scene.surroundings import Surroundings, light_up
-from viz.scene.tracks import Tracks
-from viz.scene.working_plane import WorkingPlane
+from viz.scene.surroundings import Surroundings, WorkingPlane, light_up
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 """Bounding box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
@@ -345,7 +341,7 @@ class Scene:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
             found += [actor.GetBounds() for actor in self.map.actors]
             found += [tuple(np.repeat(point, 2)) for point in self._beside]
-        return boxes.around(found or [EMPTY])
+        return placement.around(found or [EMPTY])
 
     def shows(self, ref: Ref) -> bool:
         """Return True if a part of an element is drawn."""
@@ -367,7 +363,7 @@ class Scene:
     def _fit_surroundings(self) -> None:
         if self.model is None:
             return
-        size = boxes.extent(self.bounds())
+        size = placement.extent(self.bounds())
         if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
             self._extent = max(size, 1e-6)
             self._refine()

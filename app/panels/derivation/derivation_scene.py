@@ -9,11 +9,11 @@ import numpy as np
 
 from app.viewport.annotations import Name
 from viz.camera import extent
-from viz.scene.arrows import VectorGlyph
+from viz.scene.vectors import VectorGlyph
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from core.symbolic.derivation_pictures import Arrow, Picture
+    from core.symbolic.derivation import Arrow, Picture
 
 SOURCE = "derivation"
 

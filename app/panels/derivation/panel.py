@@ -268,9 +268,8 @@ class DerivationPanel(QWidget):
         if step is None or self.robot is None:
             return
         from app.panels.derivation.derivation_scene import legend
-        from core.functions.rounding import without_rounding_errors
-        from core.symbolic.derivation import numbers, values_at
-        from core.symbolic.derivation_pictures import picture
+        from core.functions.text import without_rounding_errors
+        from core.symbolic.derivation import numbers, picture, values_at
 
         session = self._session
         try:

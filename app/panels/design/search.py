@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background.jobs import Job, Jobs, Work
 from app.widgets.quantities.quantity_text import Units, measure_of
-from core.design.search_tasks import CurveTask
+from core.design.search_apart import CurveTask
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.model import Aim, Model
@@ -23,7 +23,7 @@ from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
     from core.apart.work_process import WorkProcess
-    from core.design import search_tasks
+    from core.design import search_apart
     from core.design.designed import Designed, Start
     from core.design.path_synthesis import Linkage
     from core.design.target_curves import Target
@@ -79,7 +79,7 @@ def machine_work(
 
         words = ""
 
-        def watch(what: search_tasks.Better) -> None:
+        def watch(what: search_apart.Better) -> None:
             progress(what.start / starts, f"start {what.start + 1} of {starts}")
             progress.show(Better(what.start, dict(what.parameters), what.value, shown(what.rows), words))
 
@@ -133,7 +133,7 @@ def curve_work(process: WorkProcess, wanted: Target, topology: str, asked: Asked
     """Return the background work of a linkage search for a curve, run in a subprocess."""
 
     def work(progress: Any, cancelled: Any) -> Curves:
-        from core.design.curve_apart import search_linkages_in_subprocess
+        from core.design.search_apart import search_linkages_in_subprocess
 
         def stop() -> bool:
             return asked(cancelled)

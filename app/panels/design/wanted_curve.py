@@ -17,8 +17,8 @@ from app.panels.design.machine_page import read_text_file
 from app.tools.target_curve import Drawn, curve_hand
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import push_button
+from core.design.asked_designs import place_of, placed
 from core.design.linkage import XZ
-from core.design.placing import place_of, placed
 from core.errors import KinetostatError, ModelError
 from core.functions.subjects.design import TOPOLOGY_TITLES
 from core.model import Aim, CurveRow, Model, Pose

@@ -31,12 +31,10 @@ from app.widgets.plain_keys import FieldKeys
 from core.apart.work_process import WorkProcess
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
-from core.functions.called_apart import called
-from core.functions.catalogue import GROUPS, script_line, validated
+from core.functions.catalogue import GROUPS, call_in_worker, script_line, validated
 from core.functions.context import Asked, Cancelled
-from core.functions.diagrams import Diagram
+from core.functions.diagrams import Diagram, SpaceMap
 from core.functions.results import Result, leaves
-from core.functions.space_maps import SpaceMap
 from core.mechanism.work_apart import prepare_worker
 from core.robotica.commands import COMMANDS
 
@@ -80,7 +78,7 @@ def function_work(id: str, context: Context, options: dict[str, Any], process: W
             progress.show(made)
 
         watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=show)
-        result = called(process, id, watched, **options)
+        result = call_in_worker(process, id, watched, **options)
         write_pictures(result, watched)
         _read_cards(result)
         if cancelled():

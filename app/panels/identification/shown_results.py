@@ -25,8 +25,8 @@ from core.identification.measured_trace import si_unit
 
 if TYPE_CHECKING:
     from core.identification.excitation import Excitation
-    from core.identification.fitted import Validation
     from core.identification.identify import Identification
+    from core.identification.linear_fit import Validation
     from core.identification.output_error import RunFit
     from core.mechanism import Mechanism
 

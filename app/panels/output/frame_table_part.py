@@ -18,7 +18,7 @@ from app.viewport.frame_sets import FrameSet
 from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.functions.results import FrameTable
-from core.functions.subjects.dh_fit import write_table
+from core.functions.subjects.description import write_table
 
 OLD = "These frames belong to another machine, or to this one before it was edited. Run the function again."
 LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."

@@ -14,7 +14,7 @@ from app.preferences.icons import icon
 from app.viewport.map_layer import ShownMap, forms_of
 from app.widgets.label import Label
 from core.errors import KinetostatError
-from core.functions.space_maps import SpaceMap
+from core.functions.diagrams import SpaceMap
 
 FORMATS = "HDF5, everything (*.h5);;CSV (*.csv);;PLY, points (*.ply);;VTU, points (*.vtu)"
 FORM_TITLES = {"points": "Points", "squares": "Squares", "surface": "Surface"}

@@ -74,8 +74,7 @@ def write_result_picture(
         raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
     from viz import camera
     from viz.pictures.offscreen import offscreen
-    from viz.pictures.picture_files import fineness, write_picture_file
-    from viz.pictures.pixels import pixels
+    from viz.pictures.picture_files import fineness, pixels, write_picture_file
 
     poses, field = drawable[-1]
     fine = fineness(path)

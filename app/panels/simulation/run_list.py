@@ -38,7 +38,7 @@ from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.functions.results import Result
-from core.functions.subjects.run_comparison import compared
+from core.functions.subjects.run_derivatives import compared
 from core.simulation import Run
 
 

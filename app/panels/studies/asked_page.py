@@ -29,8 +29,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.parameters import value_of
 from core.simulation.methods import METHODS
-from core.studies.declaration import KINDS
-from core.studies.distributions import HOW
+from core.studies.declaration import HOW, KINDS
 from core.studies.study_text import StudyText
 
 MOST_SPEEDS = 12

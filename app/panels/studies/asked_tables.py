@@ -28,7 +28,7 @@ from app.widgets.picture_frame import Ink, faint
 from core.errors import KinetostatError, ModelError
 from core.model.formula.expression import evaluate, parse
 from core.simulation.measures.reductions import FURTHER
-from core.studies.distributions import distribution_of
+from core.studies.declaration import distribution_of
 from core.studies.study_text import is_drawn, recorded, values_of
 
 NAME, NOW, VALUES, PICTURE = range(4)

@@ -318,7 +318,7 @@ class StudiesPanel(QWidget):
 
     def open(self, row: int = -1) -> None:
         """Apply parameters and pose of a row to the machine as one undo step."""
-        from core.studies.row_state import row_state
+        from core.studies.study_result import row_state
 
         row = self.table.row if row < 0 else row
         if self.result is None or row < 0:

@@ -15,8 +15,8 @@ from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
 from core.design.linkage import PLANES, Drawing, Point
 from core.design.linkage.drawing import SAME_PLACE, Bar, bar_length
-from core.design.linkage.drawn_dimensions import ground_pins
 from core.design.linkage.drawn_links import carrier_of
+from core.design.linkage.reshaping import ground_pins
 from core.later import dataclass
 from core.model import WORLD, Capsule
 from core.model.formula.numerals import readable

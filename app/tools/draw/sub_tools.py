@@ -15,9 +15,9 @@ from app.widgets.quantities.quantity_text import Measure, read, value_in
 from core.design import linkage
 from core.design.linkage import Point
 from core.design.linkage.drawing import End, Place
-from core.design.linkage.drawn_dimensions import ground_pins
 from core.design.linkage.drawn_links import carrier_of
 from core.design.linkage.linkage_types import FourBar
+from core.design.linkage.reshaping import ground_pins
 from core.model import WORLD, Model
 
 if TYPE_CHECKING:

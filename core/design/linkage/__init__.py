@@ -11,11 +11,9 @@ formula. Points are (u, v) of a plane, names of pins, links and frames, or `On(b
 from core.design.linkage.additions import gears, mass_point, motor, spring, tracer
 from core.design.linkage.closing import as_drawn
 from core.design.linkage.drawing import Drawing, On, ground
-from core.design.linkage.drawn_dimensions import dimension, ground_distance, link_angle, named_dimension
-from core.design.linkage.drawn_links import corner, ground_pin, link, with_link
+from core.design.linkage.drawn_links import corner, ground_pin, link, slider, slot, with_link
 from core.design.linkage.plane import PLANES, XY, XZ, YZ, Plane, Point, plane_at, plane_on, plane_through
-from core.design.linkage.reshaping import flipped, moved_pin
-from core.design.linkage.sliders import slider, slot
+from core.design.linkage.reshaping import dimension, flipped, ground_distance, link_angle, moved_pin, named_dimension
 
 __all__ = [
     "PLANES",

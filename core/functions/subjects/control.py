@@ -57,7 +57,7 @@ def linear_system(
     file: str,
 ) -> Result:
     """Compute A, B, C, D about the present pose or an operating point, with poles, zeros and responses."""
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     context.step(0, 3, "Derivatives of the motion")
     system = _linear_system_at(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
@@ -130,7 +130,7 @@ def _point_message(system: LinearSystem) -> Message:
 
 def _point_table(system: LinearSystem) -> Table:
     """Table of the operating point, from which deviations are measured."""
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     groups = (
         ("State", system.state_names, system.x0, system.units.states),
@@ -295,7 +295,7 @@ def lqr(
 ) -> Result:
     """Compute LQR gains and closed-loop poles; write the machine with its feedback to a file if one is named."""
     from core.control.feedback import lqr as best
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     context.step(0, 2, "Linear system")
     system = _system_with_forces(context, inputs, coordinates, forces, friction)

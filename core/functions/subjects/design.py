@@ -95,7 +95,7 @@ def _verdict(best: Linkage) -> Message:
 
 
 def _solutions(found: tuple[Linkage, ...]) -> Table:
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     errors = without_rounding_errors([each.error for each in found], 1e-6)
     rows = [
@@ -201,7 +201,7 @@ def _dimension_of_name(context: Context, name: str) -> str:
 
 def report_of(context: Context, found: Designed, save: str = "") -> Report:
     """Report the outcome of an optimisation."""
-    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
+    from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     best = found.best
     names = tuple(best.parameters)

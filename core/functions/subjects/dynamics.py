@@ -25,7 +25,7 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 def energy(context: Context, speeds: dict[str, float]) -> Result:
     """Compute the centre of mass, kinetic and potential energy; only energies if nothing has mass."""
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import without_solver_errors
+    from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
@@ -55,7 +55,7 @@ def inverse_dynamics(
     import numpy as np
 
     from core.constraints.force_ranges import joint_forces
-    from core.functions.rounding import without_solver_errors
+    from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
@@ -148,7 +148,7 @@ def gravity(context: Context, actuators: str) -> Result:
     """Compute the joint forces that hold the machine against gravity."""
     import numpy as np
 
-    from core.functions.rounding import without_solver_errors
+    from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     columns = [without_solver_errors(mech, mech.gravity(q, p=p))]
@@ -208,7 +208,7 @@ def mass_matrix(context: Context) -> Result:
 
 def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
     """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
     names = tuple(names)

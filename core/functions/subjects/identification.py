@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.identification.excitation import Excitation
-    from core.identification.fitted import Validation
     from core.identification.identify import Identification
+    from core.identification.linear_fit import Validation
     from core.identification.output_error import RunFit
 
 

@@ -32,7 +32,7 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import without_solver_errors
+    from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
@@ -84,7 +84,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
 
     from core.analysis.actuators import uncontrolled_motion_text
     from core.analysis.manipulability import actuated_jacobian
-    from core.functions.rounding import without_solver_errors
+    from core.functions.text import without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
@@ -200,7 +200,7 @@ def inverse_kinematics(
 def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
     """Table with one row per solution."""
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_solver_errors
+    from core.functions.text import pose_without_solver_errors
 
     size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
@@ -242,7 +242,7 @@ _ORDER = "nearest to the present pose first; every solution is inside the joint 
 
 def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
     """Name the angles that may differ by whole turns from the solutions."""
-    from core.analysis.whole_turns import other_turn_counts
+    from core.analysis.equal_poses import other_turn_counts
 
     most: dict[str, int] = {}
     for branch in found:
@@ -307,8 +307,8 @@ def _equal_poses_note(mech: Any) -> str:
 
 def planarity(context: Context, frame: str, reference: str) -> Result:
     """Determine the space in which a frame can move, with Robotica's code for it."""
-    from core.analysis.planarity import WORDS
-    from core.analysis.planarity import planarity as code_of
+    from core.analysis.manipulability import WORDS
+    from core.analysis.manipulability import planarity as code_of
 
     code = code_of(context.mech, frame, reference, context.p)
     directions = {0: "It does not move.", 7: "It moves along x, y and z."}

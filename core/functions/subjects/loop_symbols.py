@@ -77,7 +77,7 @@ def needs_loop(context: Context) -> str:
 
 def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, notation: str) -> Result:
     """Derive the sections in symbols and compare each with the compiled kernel."""
-    from core.symbolic.linkage_proof import proofs
+    from core.symbolic.proof import proofs
 
     set_notation(notation)
     context.step(0, 4, "Closed forms …")

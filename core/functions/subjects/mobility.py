@@ -14,7 +14,7 @@ from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
-    from core.analysis.motion_screw import Screw
+    from core.analysis.body_motions import Screw
     from core.constraints.mobility.mobility import Mobility
 
 MOST_SHOWN = 12
@@ -23,7 +23,7 @@ MOST_SHOWN = 12
 
 def mobility(context: Context, friction: bool) -> Result:
     """Determine degrees of freedom, redundant constraints and the independent motions."""
-    from core.analysis.free_motion_poses import swing
+    from core.analysis.body_motions import swing
 
     context.step(0, 2, "Ranks at assembled poses")
     found = context.mech.mobility(context.q, context.p, context.t, friction=friction)
@@ -97,7 +97,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
     from core.analysis.branches import branches, independent_coordinates
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_solver_errors
+    from core.functions.text import pose_without_solver_errors
 
     mech, q, p = context.mech, context.q, context.p
     size = characteristic_length(mech, p)
@@ -137,8 +137,8 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Compute axis and pitch of the instantaneous motion of one frame relative to another."""
+    from core.analysis.body_motions import screw
     from core.analysis.manipulability import characteristic_length
-    from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
@@ -162,7 +162,7 @@ def _clean_screw(value: Screw, size: float) -> Screw:
     """Return the screw without rounding errors in direction and point. size : of the machine, m."""
     import dataclasses
 
-    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
+    from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     direction = without_rounding_errors(value.direction, SOLVED_FRACTION)
     return dataclasses.replace(

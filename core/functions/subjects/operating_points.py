@@ -80,7 +80,7 @@ def _verdict(found: Found) -> Message:
 
 
 def _row_table(problem: OperatingPoint, found: Found) -> Table:
-    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
+    from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     system = found.system
     units = dict(zip(system.output_names, system.units.outputs, strict=True))

@@ -41,7 +41,7 @@ def response(
     """Simulate the motion from initial conditions under torques."""
     import numpy as np
 
-    from core.functions.subjects.torque_law import respond
+    from core.functions.subjects.torque_file import respond
 
     if not start < end:
         raise ModelError(
@@ -99,7 +99,7 @@ def torque_files(context: Context) -> list[str]:
 def symbols_of(context: Context, options: Mapping[str, Any]) -> dict[str, float | None]:
     """Return the symbols that need a value before the response: None, or the value assumed for a parameter of the
     model."""
-    from core.functions.subjects.torque_law import missing
+    from core.functions.subjects.torque_file import missing
 
     found: dict[str, float | None] = {}
     try:
@@ -119,7 +119,7 @@ def summary(run: Run, robot: Robot) -> str:
 
 def _response_table(run: Run, robot: Robot) -> Table:
     """Table of joint variables and their rates at a few times."""
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     columns = [Column("t", "time")]
     for v in robot.chain.variables:

@@ -55,7 +55,7 @@ def _raise_if_cancelled(context: Context) -> None:
 def needs_open_chain(context: Context) -> str:
     """Require an open chain without quaternions, the only machines derived here; returns the reason if it is not one,
     else ''."""
-    from core.analysis.moving_path import obstacle
+    from core.analysis.tool_frame import obstacle
 
     return obstacle(context.model)
 
@@ -73,8 +73,7 @@ def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formul
 
 def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
     """Return entries with symbols, owners and conventions, not compared with the kernel."""
-    from core.symbolic.conventions import conventions
-    from core.symbolic.owners import owners
+    from core.symbolic.conventions import conventions, owners
 
     label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
     variables = tuple(v.joint for v in robot.chain.variables)

@@ -1,22 +1,31 @@
-"""Function for sensitivities of a run: derivatives by parameters and initial values, over time and ranked."""
+"""Function for sensitivities of a run: derivatives by parameters and initial values, over time and ranked; and
+comparison of two runs, channel by channel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.errors import SimulationError
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, SimulationError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Number, Signals, Text, Values
 from core.functions.results import Message, Report, Result, Table
 from core.functions.text import Cell, Column
+from core.simulation import Run
 
 if TYPE_CHECKING:
     from core.identification.sensitivities.gradient import Differentiated
     from core.identification.sensitivities.start_state_derivatives import Start
     from core.simulation import Run
+
+
+Array = NDArray[np.float64]
 
 POINTS = 400
 """Number of points of a curve."""
@@ -26,6 +35,8 @@ DIAGRAMS = 12
 """Largest number of output components that are plotted."""
 BEFORE = 0.999
 """Fraction of the time to the first event without derivative that is shown."""
+SAMPLES = 2000
+"""Number of times at which runs are compared."""
 
 
 def run_derivatives(
@@ -140,7 +151,7 @@ def _table_and_curves(
     """Return a table of the derivatives at the end, and their curves."""
     import numpy as np
 
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     times = np.linspace(found.first, found.last, POINTS + 1)
     eyes, slopes, values = found.over_time(asked, times)
@@ -179,6 +190,49 @@ def _gradient(context: Context, found: Differentiated, objective: str, names: Se
     rows.sort(key=lambda row: -abs(row[2]))
     columns = (Column("By"), Column("Derivative"), Column("Change with 1 %"))
     return Table(title=f"{objective.strip()} = {value:.8g}", columns=columns, rows=tuple(rows), note="SI, exact")
+
+
+def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
+    """Tabulate the differences second − first of every usual channel over the common time of both runs: largest
+    difference and its time, root mean square, and difference at the end, SI. Values between samples are interpolated
+    linearly.
+
+    Raises ModelError if the runs have no time, or no channel, in common.
+    """
+    start, end = max(first.time[0], second.time[0]), min(first.time[-1], second.time[-1])
+    if not start < end:
+        raise ModelError(
+            f"The runs {names[0]} and {names[1]} have no time in common.",
+            where="runs",
+            remedy="Compare runs that overlap.",
+        )
+    times = np.linspace(start, end, SAMPLES)
+    one, two = dict(first.table()), dict(second.table())
+    rows: list[tuple[Cell, ...]] = []
+    for channel in (name for name in one if name in two):
+        difference = np.interp(times, second.time, two[channel]) - np.interp(times, first.time, one[channel])
+        worst = int(np.argmax(np.abs(difference)))
+        rms = float(np.sqrt(np.mean(difference**2)))
+        rows.append((channel, float(difference[worst]), float(times[worst]), rms, float(difference[-1])))
+    if not rows:
+        raise ModelError(
+            f"The runs {names[0]} and {names[1]} have no channel in common.",
+            where="runs",
+            remedy="Compare runs of the same machine.",
+        )
+    columns = (
+        Column("Channel"),
+        Column("Largest difference"),
+        Column("at t", "time"),
+        Column("RMS"),
+        Column("At the end"),
+    )
+    return Table(
+        title=f"{names[1]} − {names[0]}",
+        columns=columns,
+        rows=tuple(rows),
+        note=f"From {start:.6g} s to {end:.6g} s, in SI units.",
+    )
 
 
 FUNCTIONS = (

@@ -16,7 +16,7 @@ from core.functions.text import Amount, Cell, Column, number
 from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:
-    from core.analysis.friction_balance import FrictionBalance
+    from core.analysis.forces_at_rest import FrictionBalance
     from core.analysis.linearisation import Linearisation, Mode
     from core.analysis.poses_of_rest import Equilibrium
 
@@ -94,7 +94,7 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_solver_errors
+    from core.functions.text import pose_without_solver_errors
 
     mech, p = context.mech, context.p
     size = characteristic_length(mech, p)
@@ -133,7 +133,7 @@ def _holding_text(found: FrictionBalance, stability: str) -> str:
 def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
     """Table of the friction force in each joint."""
     from core.constraints.joint_modes import joint_modes
-    from core.functions.rounding import SOLVED_FRACTION, without_rounding_errors
+    from core.functions.text import SOLVED_FRACTION, without_rounding_errors
 
     modes = joint_modes(mech.compiled, mech.compiled.parameter_values(p))
     dimensions = {row.name: "force" if row.dimension == "length" else "torque" for row in modes.rows}
@@ -186,7 +186,7 @@ def linearise(
     import numpy as np
 
     from core.analysis.linearisation import linearise as linearised
-    from core.functions.rounding import without_rounding_errors
+    from core.functions.text import without_rounding_errors
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")

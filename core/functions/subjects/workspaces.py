@@ -7,11 +7,11 @@ from typing import Any
 
 from core.errors import ModelError, near_misses
 from core.functions.context import Cancelled, Context
+from core.functions.diagrams import SpaceMap
 from core.functions.function import Function, needs_motion
 from core.functions.option_texts import quantity
 from core.functions.options import Choice, FrameName, Integer, Number, OutputFile, Text
 from core.functions.results import Message, Report, Result
-from core.functions.space_maps import SpaceMap
 from core.functions.subjects.actuation import LENGTH, joint_length
 
 KIND_TITLES = {

@@ -20,11 +20,10 @@ from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
-from core.studies.workspace.branch import Branch
 from core.studies.workspace.joint_ranges import JointRanges, Over, joint_ranges
 from core.studies.workspace.map_kinds import KINDS, Kind, formula_kind
 from core.studies.workspace.planar_area import Plane, plane_across
-from core.studies.workspace.pose_solver import Machine, Targets
+from core.studies.workspace.pose_solver import Branch, Machine, Targets
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

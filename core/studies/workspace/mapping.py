@@ -20,11 +20,10 @@ from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.studies.workspace.asked_maps import asked
-from core.studies.workspace.grown_samples import GrownSamples
+from core.studies.workspace.grown_samples import GrownSamples, plane_of_samples
 from core.studies.workspace.joint_ranges import Over, joint_ranges, spread
 from core.studies.workspace.map_kinds import Wanted
 from core.studies.workspace.map_task import ASKING, Samples, Stopped, Task, Watch, mechanism_of, task_of
-from core.studies.workspace.motion_of_frame import plane_of_samples
 from core.studies.workspace.planar_area import Plane, planar_area
 from core.studies.workspace.pose_solver import in_pieces
 from core.studies.workspace.space_cells import Cells, cells_of, holes, measured

@@ -344,7 +344,7 @@ def test_it_is_painted_at_any_scale_and_zooms(qtbot, panel):
 
 
 def test_empty_label_and_single_entry(qtbot):
-    from core.symbolic.simplification import simplified
+    from core.symbolic.factoring import simplified
 
     view = FormulasView(Formulas(title="t", label="", entries=((simplified("Sin[q1]^2 + Cos[q1]^2"),),)))
     qtbot.addWidget(view)

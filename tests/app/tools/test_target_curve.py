@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 
 from app.tools.draw.tool import hand_of
 from app.tools.target_curve import curve_hand
+from core.design.asked_designs import placed
 from core.design.linkage import XY, XZ, YZ, Drawing
-from core.design.placing import placed
 from core.design.topologies import TOPOLOGIES
 from core.mechanism import Mechanism
 from core.model import Model

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from app.document.session import Ref
 from viz import camera
-from viz.drawlist.drag_geometry import EDGE_ON
+from viz.drawlist.joint_handles import EDGE_ON
 
 PARTS = {
     "revolute": 1,

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF
 
 from app.panels.output.map_part import MapPart
 from core.functions import call
-from core.functions.space_maps import SpaceMap
+from core.functions.diagrams import SpaceMap
 from core.studies.workspace.mapping import workspace
 
 

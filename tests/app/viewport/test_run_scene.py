@@ -19,7 +19,7 @@ from core.model import Model, Parameter
 from core.model.edits import edits
 from core.simulation import simulate
 from core.simulation.run.resampling import at_rest
-from viz.film.run_footage import FollowedPoint
+from viz.film.footage import FollowedPoint
 from viz.scene.vectors import Wanted, fields
 
 

@@ -14,7 +14,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Gravity, Joint, Model, Parameter, World
 from core.model.validation.formulas import wrong_units
 from core.simulation import simulate
-from core.symbolic.simplification import simplified
+from core.symbolic.factoring import simplified
 
 MASS, STIFF, FREE = 2.0, 800.0, 0.3
 

@@ -11,8 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetostat as ks
-from core.mechanism.regressor.base_parameters import random_motions
-from core.mechanism.regressor.linear_parameters import KINDS
+from core.mechanism.regressor import KINDS, random_motions
 from resources import EXAMPLES
 from tests.mechanism.test_peers import to_pinocchio
 

@@ -7,8 +7,8 @@ import pytest
 
 import kinetostat as ks
 from core.files import load
+from core.studies.workspace.asked_maps import coarse_to_fine
 from core.studies.workspace.mapping import workspace
-from core.studies.workspace.orientation_maps import coarse_to_fine
 from resources import EXAMPLES
 
 

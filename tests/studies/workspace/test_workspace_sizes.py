@@ -11,7 +11,7 @@ import kinetostat as ks
 from core.studies.workspace.mapping import workspace
 
 REFERENCE = json.loads(
-    (Path(__file__).parents[1] / "reference" / "workspace_planar_and_yaw_arm.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "reference" / "workspace_planar_and_yaw_arm.json").read_text(encoding="utf-8")
 )
 GIVEN, AREAS = REFERENCE["parameters"], REFERENCE["reference"]
 PLANAR_FRACTION = 1e-3

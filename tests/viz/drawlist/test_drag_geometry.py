@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from viz.camera import Ray
-from viz.drawlist.drag_geometry import Drag, Grip, PointDrag, axis_parameter, plane_point, ring_angle
+from viz.drawlist.joint_handles import Drag, Grip, PointDrag, axis_parameter, plane_point, ring_angle
 from viz.placement import perpendicular, unit
 
 Z = np.array([0.0, 0.0, 1.0])

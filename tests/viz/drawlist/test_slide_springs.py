@@ -7,7 +7,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Force, Inertia, Joint, Limit, Model
 from viz.drawlist import geometry as g
 from viz.drawlist.draw_list import items
-from viz.drawlist.spans import Spans
+from viz.drawlist.item import Spans
 
 
 def sliding(kind="prismatic", coordinate="", axis=(1.0, 0.0, 0.0), **law):

@@ -11,11 +11,10 @@ from core.simulation import simulate
 from resources import EXAMPLES
 from viz.drawlist import geometry as g
 from viz.drawlist.draw_list import items
-from viz.drawlist.item import Item, Span
+from viz.drawlist.elements.sensor_looks import Readings, in_si
+from viz.drawlist.item import Item, Span, Spans
 from viz.drawlist.junction_items import in_balance, junctions
-from viz.drawlist.sensor_readings import Readings, in_si
-from viz.drawlist.spans import Spans
-from viz.film.run_footage import names, poses
+from viz.film.footage import names, poses
 from viz.meshes.meshes import mesh
 from viz.pictures.offscreen import offscreen
 from viz.placement import placement, shifted

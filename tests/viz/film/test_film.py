@@ -15,10 +15,8 @@ from core.simulation import simulate
 from core.simulation.run.resampling import at_rest, resampled
 from resources import examples
 from viz import camera
-from viz.film.film import Footage, PointPath, Stage, drawn, frame_times, rate, shoot
-from viz.film.process import film
-from viz.film.run_footage import FollowedPoint, footage
-from viz.film.sequence_footage import footage as sequence_footage
+from viz.film.film import Footage, PointPath, Stage, drawn, film_in_subprocess, frame_times, rate, shoot
+from viz.film.footage import FollowedPoint, footage_of_run, footage_of_sequence
 from viz.pictures.offscreen import offscreen, render
 from viz.placement import matrix
 from viz.scene import vectors
@@ -76,7 +74,7 @@ def test_too_many_frames_and_backward_films_are_refused():
 
 def test_mp4_has_every_frame_at_its_time_and_in_its_size(run, tmp_path):
     path, parts = tmp_path / "film.mp4", []
-    made = footage(run, fps=20, speed=0.5)
+    made = footage_of_run(run, fps=20, speed=0.5)
     assert shoot(made, path, fps=20, size=SIZE, progress=parts.append) == 41
     frames, codec, average = decoded(path)
     assert codec == "h264"
@@ -90,7 +88,7 @@ def test_mp4_has_every_frame_at_its_time_and_in_its_size(run, tmp_path):
 def test_a_frame_shows_what_a_picture_of_that_pose_shows(run, tmp_path):
     path = tmp_path / "film.png"
     view = camera.View(target=(0.05, 0.0, 0.2), distance=1.6)
-    made = footage(run, fps=10, view=view, caption=False)
+    made = footage_of_run(run, fps=10, view=view, caption=False)
     shoot(made, path, fps=10, size=SIZE)
     for k in (0, 4):
         with av.open(str(tmp_path / f"film_{k + 1:04d}.png")) as file:
@@ -105,7 +103,7 @@ def test_a_frame_shows_what_a_picture_of_that_pose_shows(run, tmp_path):
 
 def test_gif_delays_add_up_to_the_exact_time(run, tmp_path):
     path = tmp_path / "film.gif"
-    shoot(footage(run, fps=30), path, fps=30, size=SIZE)
+    shoot(footage_of_run(run, fps=30), path, fps=30, size=SIZE)
     frames, codec, _ = decoded(path)
     assert codec == "gif"
     assert len(frames) == 31
@@ -116,9 +114,9 @@ def test_gif_delays_add_up_to_the_exact_time(run, tmp_path):
 
 def test_a_shorter_png_film_leaves_no_frames_of_a_longer_one(run, tmp_path):
     path = tmp_path / "film.png"
-    shoot(footage(run, fps=10), path, fps=10, size=(64, 48))
+    shoot(footage_of_run(run, fps=10), path, fps=10, size=(64, 48))
     assert len(list(tmp_path.iterdir())) == 11
-    shoot(footage(run, fps=10, end=0.5), path, fps=10, size=(64, 48))
+    shoot(footage_of_run(run, fps=10, end=0.5), path, fps=10, size=(64, 48))
     assert sorted(each.name for each in tmp_path.iterdir()) == [f"film_{k:04d}.png" for k in range(1, 7)]
 
 
@@ -126,13 +124,13 @@ def test_a_cancelled_film_leaves_nothing_and_keeps_an_older_one(run, tmp_path):
     path = tmp_path / "film.mp4"
     path.write_bytes(b"older")
     asked = iter([False] * 5 + [True] * 100)
-    assert shoot(footage(run), path, size=SIZE, cancelled=lambda: next(asked)) == 0
+    assert shoot(footage_of_run(run), path, size=SIZE, cancelled=lambda: next(asked)) == 0
     assert path.read_bytes() == b"older"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_a_format_cannot_hold_is_said(run, tmp_path):
-    made = footage(run, fps=60)
+    made = footage_of_run(run, fps=60)
     with pytest.raises(KinetostatError, match="even sides"):
         shoot(made, tmp_path / "film.mp4", fps=60, size=(321, 180))
     with pytest.raises(KinetostatError, match="at most 50"):
@@ -145,15 +143,15 @@ def test_what_a_format_cannot_hold_is_said(run, tmp_path):
 
 
 def test_another_process_films_the_same_and_its_errors_come_back(run, tmp_path):
-    made = footage(run, fps=10, end=0.5)
+    made = footage_of_run(run, fps=10, end=0.5)
     parts = []
-    assert film(made, tmp_path / "other.mp4", fps=10, size=SIZE, progress=parts.append) == 6
+    assert film_in_subprocess(made, tmp_path / "other.mp4", fps=10, size=SIZE, progress=parts.append) == 6
     assert shoot(made, tmp_path / "own.mp4", fps=10, size=SIZE) == 6
     assert (tmp_path / "other.mp4").read_bytes() == (tmp_path / "own.mp4").read_bytes()
     assert parts[-1] == 1.0
     with pytest.raises(KinetostatError, match="even sides"):
-        film(made, tmp_path / "odd.mp4", fps=10, size=(321, 181))
-    assert film(made, tmp_path / "never.mp4", fps=10, size=SIZE, cancelled=lambda: True) == 0
+        film_in_subprocess(made, tmp_path / "odd.mp4", fps=10, size=(321, 181))
+    assert film_in_subprocess(made, tmp_path / "never.mp4", fps=10, size=SIZE, cancelled=lambda: True) == 0
     assert not (tmp_path / "never.mp4").exists()
 
 
@@ -162,7 +160,7 @@ def test_another_process_films_the_same_and_its_errors_come_back(run, tmp_path):
 
 @pytest.mark.parametrize("turn", [0.0, 6.0])
 def test_the_camera_sees_the_whole_motion_also_while_it_turns(run, turn):
-    made = footage(run, fps=10, turn=turn, paths=[FollowedPoint("coupler_point")])
+    made = footage_of_run(run, fps=10, turn=turn, paths=[FollowedPoint("coupler_point")])
     with offscreen(SIZE) as scene:
         stage = Stage(scene, made)
         distances = []
@@ -193,12 +191,12 @@ def test_a_trace_grows_with_the_time_and_ends_where_the_point_is():
 
 
 def test_a_point_off_the_origin_is_traced_where_it_goes(run):
-    made = footage(run, fps=10, paths=[FollowedPoint("crank", (0.1, 0.2, 0.3))])
+    made = footage_of_run(run, fps=10, paths=[FollowedPoint("crank", (0.1, 0.2, 0.3))])
     (path_of,) = made.paths.values()
     pose = run.mech.frame(run.q[37], "crank")
     assert path_of.places[37] == pytest.approx((pose @ [0.1, 0.2, 0.3, 1.0])[:3], abs=1e-12)
     with pytest.raises(KinetostatError, match="There is no body or frame 'nose'"):
-        footage(run, paths=[FollowedPoint("nose")])
+        footage_of_run(run, paths=[FollowedPoint("nose")])
 
 
 def test_a_run_between_its_samples(run):
@@ -266,7 +264,7 @@ def test_a_machine_at_rest_carries_its_weight():
 def test_footage_is_plain_data(run):
     import pickle
 
-    made = footage(run, fps=5, arrows=vectors.possible(run.model, "velocity"), others=[run])
+    made = footage_of_run(run, fps=5, arrows=vectors.possible(run.model, "velocity"), others=[run])
     again = pickle.loads(pickle.dumps(made))
     assert isinstance(again, Footage)
     assert again.model == made.model
@@ -280,7 +278,7 @@ def test_each_frame_has_the_marks_of_mobility_of_its_pose(run):
     import pickle
 
     marks = MobilityMarks(run.mech)
-    made = pickle.loads(pickle.dumps(footage(run, fps=4, marks=lambda q, p: marks.at(q).marks)))
+    made = pickle.loads(pickle.dumps(footage_of_run(run, fps=4, marks=lambda q, p: marks.at(q).marks)))
     places = set()
     with offscreen(SIZE) as scene:
         stage = Stage(scene, made)
@@ -294,7 +292,7 @@ def test_each_frame_has_the_marks_of_mobility_of_its_pose(run):
             np.testing.assert_allclose([mark.place for mark in held], [pin] * 3, atol=1e-6)
             places.add(held[0].place)
     assert len(places) == len(made.times)
-    assert footage(run, fps=4).marks == ()
+    assert footage_of_run(run, fps=4).marks == ()
 
 
 # ------------------------------------------------------------------------------- sequences of poses
@@ -305,7 +303,7 @@ def test_a_sequence_shows_each_pose_for_its_time_with_its_sizes():
     mech = Mechanism(model)
     lengths = (0.3, 0.5, 0.7)
     poses = PoseSequence(q=((0.0,), (0.4,), (0.8,)), p=tuple({"l": length} for length in lengths), display="animate")
-    film = sequence_footage(poses, mech, interval=0.5, fps=4)
+    film = footage_of_sequence(poses, mech, interval=0.5, fps=4)
     np.testing.assert_allclose(film.times, [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
     shown = [0, 0, 1, 1, 2, 2, 2]
     bob = film.names.index("bob")
@@ -327,7 +325,7 @@ def test_a_sequence_shows_each_pose_for_its_time_with_its_sizes():
 def test_links_that_meet_in_the_filmed_motion_lie_side_by_side():
     """Two links of the pantograph do not meet where it rests; in its run they do."""
     model = load(next(example.path for example in examples() if example.name == "pantograph"))
-    filmed = footage(simulate(model, 1.0), fps=60)
+    filmed = footage_of_run(simulate(model, 1.0), fps=60)
 
     def layers(scene):
         return {each.id: each.layer for each in scene.items if each.role == "shape"}

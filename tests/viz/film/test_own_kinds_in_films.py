@@ -9,8 +9,7 @@ import kinetostat as ks
 from core import kinds
 from core.joints import JOINT_KINDS
 from tests.joints.made_up_kinds import PinInSlot
-from viz.film.film import Footage
-from viz.film.process import film
+from viz.film.film import Footage, film_in_subprocess
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +29,7 @@ def footage(kind: str) -> Footage:
 
 def test_the_other_process_has_the_kind(tmp_path: Path) -> None:
     ks.register(PinInSlot)
-    assert film(footage("pin_in_slot"), tmp_path / "film.mp4", size=(160, 120)) == 3
+    assert film_in_subprocess(footage("pin_in_slot"), tmp_path / "film.mp4", size=(160, 120)) == 3
     assert (tmp_path / "film.mp4").stat().st_size > 1000
 
 
@@ -41,5 +40,5 @@ def test_a_kind_of_the_console_is_refused_with_the_remedy(tmp_path: Path) -> Non
     Typed.__module__ = "__console__"
     ks.register(Typed)
     with pytest.raises(ks.KinetostatError, match=r"'typed' was defined in the console.*into a separate module"):
-        film(footage("typed"), tmp_path / "film.mp4", size=(160, 120))
+        film_in_subprocess(footage("typed"), tmp_path / "film.mp4", size=(160, 120))
     assert not list(tmp_path.iterdir())

@@ -8,11 +8,9 @@ from resources import examples
 from viz.drawlist import geometry as g
 from viz.drawlist.draw_list import items
 from viz.drawlist.item import forms_in
-from viz.meshes.closed_surfaces import is_closed, is_solid
-from viz.meshes.meshes import mesh
+from viz.meshes.meshes import is_closed, is_solid, mesh, stand_in, thin
 from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import points_of, surface
-from viz.meshes.stand_ins import stand_in, thin
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 FACES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])

@@ -17,7 +17,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Box, Joint, Model
 from viz.camera import View
 from viz.pictures.offscreen import render
-from viz.pictures.pixels import write_png
+from viz.pictures.picture_files import write_png
 
 MODEL = Model(
     bodies=(Body(name="door", shapes=(Box(size=(1.0, 0.1, 1.0), color=(1.0, 0.0, 0.0, 1.0)),)),),

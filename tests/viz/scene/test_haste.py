@@ -8,7 +8,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Pose
 from resources import EXAMPLES
 from viz.pictures.offscreen import offscreen
-from viz.pictures.pixels import pixels
+from viz.pictures.picture_files import pixels
 from viz.scene import figures, quality
 from viz.scene.figures import quaternions
 

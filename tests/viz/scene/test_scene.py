@@ -13,15 +13,14 @@ from core.mechanism import Mechanism
 from core.model import Body, Box, DHChain, DHRow, Joint, Limit, Mesh, Model, Parameter, Pose
 from core.model.edits import edits
 from viz import camera
-from viz.drawlist.balance import Balance
-from viz.drawlist.drag_geometry import Drag
+from viz.drawlist.joint_handles import Drag
+from viz.drawlist.mass_items import Balance
 from viz.pictures.offscreen import offscreen
-from viz.pictures.pixels import Pixels, pixels
+from viz.pictures.picture_files import Pixels, pixels
 from viz.scene.handles import RING
-from viz.scene.overlays import EllipsoidGlyph
+from viz.scene.overlays import EllipsoidGlyph, Tracks
 from viz.scene.quality import quality_of_renderer
 from viz.scene.scene import Scene
-from viz.scene.tracks import Tracks
 
 SIZE = (480, 360)
 ROWS = (DHRow(alpha=pi / 2, d=0.4), DHRow(a="reach", limit=Limit(lower=-1.0, upper=1.5)), DHRow(a=0.3))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import Force, Sensor
-from viz.drawlist.elements.about_axis import around
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import Line, law_icon
+from viz.drawlist.elements.element_look import Line, Look, around, law_icon
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import number, unit

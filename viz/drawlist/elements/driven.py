@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from core.model import Driver
 from viz.drawlist import geometry as g
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.marks import Place, at_sensor, mark
+from viz.drawlist.elements.element_look import Look, Place, at_sensor, mark
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import along, number, placement, shifted, unit

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import Constraint
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.marks import at_sensor, mark, padlock
+from viz.drawlist.elements.element_look import Look, at_sensor, mark, padlock
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 

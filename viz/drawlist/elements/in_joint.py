@@ -9,9 +9,7 @@ import numpy as np
 from core.errors import KinetostatError
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import Force, Joint
-from viz.drawlist.elements.about_axis import around
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import SlideLine, law_icon
+from viz.drawlist.elements.element_look import Look, SlideLine, around, law_icon
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, unit

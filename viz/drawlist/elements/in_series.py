@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model import Force
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import Line
+from viz.drawlist.elements.element_look import Line, Look
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 

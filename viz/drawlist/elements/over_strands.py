@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from core.model import Force
 from viz.drawlist.elements import along_sensor, in_joint
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import law_icon
+from viz.drawlist.elements.element_look import Look, law_icon
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from core.model import WORLD, Constraint
 from viz.drawlist import geometry as g
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import stretched_between
+from viz.drawlist.elements.element_look import Look, stretched_between
 from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Skeleton
 from viz.look import Colour

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from core.model import Constraint
 from viz.drawlist import geometry as g
-from viz.drawlist.elements.element_look import Look
-from viz.drawlist.elements.on_line import stretched_between
+from viz.drawlist.elements.element_look import Look, stretched_between
 from viz.drawlist.elements.rod import bar, part_of
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton

@@ -9,8 +9,7 @@ import numpy as np
 from core.errors import KinetostatError
 from core.model import WORLD, Force
 from viz.drawlist import geometry as g
-from viz.drawlist.elements.about_axis import bent_arrow
-from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.element_look import Look, bent_arrow
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, along, number, placement, shifted

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.document.session import Ref
 from app.panels.derivation.derivation_scene import SOURCE, glyphs
 from app.panels.output.tables import TableView
-from core.symbolic.derivation_pictures import Arrow, Picture
+from core.symbolic.derivation import Arrow, Picture
 from tests.app.conftest import pump
 
 

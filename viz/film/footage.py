@@ -1,4 +1,6 @@
-"""Footage of runs: poses, paths, arrows, and other runs as ghosts, at the times of a film's frames."""
+"""Footage of runs (poses, paths, arrows, and other runs as ghosts) and of pose sequences (results that functions show
+pose by pose), at the times of a film's frames.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,15 @@ import numpy as np
 
 from core.analysis.mobility_marks import Mark
 from core.errors import ModelError
+from core.functions.results import EllipsoidField, PoseSequence
 from core.later import dataclass
+from core.mechanism import Mechanism
 from core.simulation.run.resampling import resampled
 from viz.camera import View
 from viz.film.film import Array, Footage, Ghost, PointPath, frame_times
 from viz.look import Colour
 from viz.scene import vectors
+from viz.scene.overlays import EllipsoidGlyph
 from viz.scene.vectors import Wanted
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ class FollowedPoint:
     whole: bool = False
 
 
-def footage(
+def footage_of_run(
     run: Run,
     *,
     fps: float | Fraction = 30,
@@ -120,3 +125,69 @@ def machine_size(run: Run) -> float:
     places = poses(vectors.thinned(run))[:, :, :3, 3].reshape(-1, 3)
     extent = places.max(axis=0) - places.min(axis=0) if len(places) else np.zeros(3)
     return float(extent.max(initial=0.0)) or 1.0
+
+
+COLOURS = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
+"""Colours of ellipsoids by kind."""
+
+
+def shown_pose(time: float, interval: float, count: int) -> int:
+    """Return the index of the pose shown at a time (s), if each of `count` poses is shown for `interval` s."""
+    return min(max(int(time / interval + 1e-6), 0), count - 1)
+
+
+def glyph(field: EllipsoidField, index: int) -> EllipsoidGlyph:
+    """Return the glyph of one ellipsoid."""
+    drawn = field.drawn(index)
+    return EllipsoidGlyph(np.array(drawn.center), np.array(drawn.axes), np.array(drawn.radii), COLOURS[field.kind])
+
+
+def footage_of_sequence(
+    poses: PoseSequence,
+    mech: Mechanism,
+    *,
+    interval: float,
+    field: EllipsoidField | None = None,
+    fps: float | Fraction = 30,
+    speed: float = 1.0,
+    start: float | None = None,
+    end: float | None = None,
+    view: str | View = "iso",
+    turn: float = 0.0,
+    caption: bool = True,
+    marks: Callable[[np.ndarray, Mapping[str, float]], Sequence[Mark]] | None = None,
+    **display: Any,
+) -> Footage:
+    """Return the footage of a pose sequence.
+
+    mech : the machine of the sequence (of `poses.model` where it brings one); interval : s a pose is shown
+    field : ellipsoids along the sequence; start, end : s of the sequence, default all of it
+    speed, view, turn, marks : as for films of runs; caption: which pose is shown, of how many, stands in the corner
+    """
+    count = len(poses.q)
+    last = interval * count  # the last pose is shown as long as the others
+    times = frame_times(max(start or 0.0, 0.0), last if end is None else min(end, last), fps, speed)
+    shown = [shown_pose(float(time), interval, count) for time in times]
+    values = [dict(p) for p in poses.p]
+    arrays = [np.asarray(mech.poses(np.array(q), p=p or None)) for q, p in zip(poses.q, values, strict=True)]
+    known = [marks(np.array(q), p) for q, p in zip(poses.q, values, strict=True)] if marks is not None else []
+    return Footage(
+        mech.model,
+        values[0],
+        times,
+        mech.frame_names,
+        np.stack([arrays[k] for k in shown]),
+        view,
+        turn / float(fps),
+        display,
+        captions=[pose_text(poses, k) for k in shown] if caption else (),
+        changing=[values[k] for k in shown] if any(values) else (),
+        ellipsoids=[[glyph(field, k)] for k in shown] if field is not None and field.graphics else (),
+        marks=[known[k] for k in shown] if known else (),
+    )
+
+
+def pose_text(poses: PoseSequence, index: int) -> str:
+    """Return the caption of a pose: its number and the total."""
+    title = f"{poses.title}  " if poses.title else ""
+    return f"{title}{index + 1} / {len(poses.q)}"

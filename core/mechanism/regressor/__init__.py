@@ -1,1 +1,0 @@
-"""Inverse dynamics linear in its parameters: parameter names and values, regressor, base parameters."""
