@@ -7,7 +7,7 @@ from html import escape
 
 from PySide6.QtGui import Qt
 
-from core.visible_text import visible
+from core.errors import visible
 
 
 def as_tip(text: str) -> str:

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from benchmarks.machines import machines
-from core.codegen import pieces
+from core.codegen import machine_code
 from core.mechanism import Mechanism
 
 STATES = 200_000
@@ -22,7 +22,7 @@ REPEATS = 15
 def main() -> None:
     """Measure and print."""
     os.environ.pop("KINETOSTAT_THREADS", None)
-    cores = pieces.threads()
+    cores = machine_code.threads()
     print(f"| machine | states | one thread, µs | {cores} threads, µs | ratio |\n| --- | ---: | ---: | ---: | ---: |")
     for machine in machines((10, 50, 200)):
         mech, count = Mechanism(machine.model), STATES // machine.bodies

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
 from core.codegen.graph_symbols import column, symbols
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.numerics.rank import rank
 
@@ -19,7 +19,7 @@ MOST_STEPS = 100_000
 
 
 def _traced(mech: Mechanism, function: str, x: dict[str, Any]) -> Any:
-    return column(mech.compiled.program.tracer.body(function, x, "", inline))
+    return column(mech.compiled.program.symbolic.body(function, x, "", inline))
 
 
 def _symbols(mech: Mechanism) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Idas:
             balance[mech.v_names.index(name)] -= value
         algebraic, unknown, self.guess = [balance], [a], [np.zeros(nv)]
         if mech.loops:
-            rows = mech.compiled.program.tracer.signature("constraint_residual").shape[0]
+            rows = mech.compiled.program.symbolic.signature("constraint_residual").shape[0]
             kept = _rows(mech.constraint_jacobian(start[:nq]))
             multipliers = ca.SX.sym("lambda", len(kept))
             G = _traced(mech, "constraint_jacobian", x).reshape((nv, rows)).T[kept, :]

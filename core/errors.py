@@ -1,11 +1,13 @@
 """Errors with a message to the user: what went wrong, where, why, and the remedy.
 
 Everything the kernel raises on purpose is a `KinetostatError`; every surface (window, command line,
-console) shows `str(error)` and never a traceback.
+console) shows `str(error)` and never a traceback. Text from files is displayed with its control characters and
+direction marks made visible.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -147,3 +149,22 @@ def likely_meant(name: str, names: Iterable[str]) -> list[str]:
     known = list(names)
     same = [each for each in known if each.casefold() == name.casefold()]
     return same[:3] or meant_by(name, known)[:3] or difflib.get_close_matches(name, known, 3, 0.5)
+
+
+_UNSEEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters (terminals take them as commands) but tab and new line
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of writing
+    "\u2028\u2029\ufeff"  # break lines or are nothing
+    "\ud800-\udfff"  # bytes of file names that no encoding knows
+    "]"
+)
+
+
+def visible(text: str) -> str:
+    """Return the text with control characters and direction marks as escapes such as `\\u001b`, as in JSON."""
+    return _UNSEEN.sub(_escape_sequence, text.replace("\r\n", "\n"))
+
+
+def _escape_sequence(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -24,7 +24,7 @@ from core.model.fields import (
     fields_of,
 )
 from core.model.model import Model
-from core.model.units.units import SI
+from core.model.units import SI
 
 FOLDER = Path(__file__).parent
 

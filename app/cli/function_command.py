@@ -102,7 +102,7 @@ def _click_option(option: Option) -> Any:
 
 
 def _option_help(option: Option) -> str:
-    from core.model.units.units import SI
+    from core.model.units import SI
 
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:

@@ -21,7 +21,7 @@ def quantity(text: str, dimension: str, values: Mapping[str, float] | None = Non
     """Return the value in SI of a number with a unit, or of a formula in `values`. Raises click.UsageError."""
     from app.widgets.quantities.quantity_text import Measure, SIUnits, read
     from core.model.formula.expression import evaluate, parse
-    from core.model.validation.units import wrong_dimension
+    from core.model.validation.formulas import wrong_dimension
 
     try:
         number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)
@@ -229,7 +229,7 @@ def named_quantities(
 
 def _report_passed_limits(mech: Any, q: Any) -> None:
     """Report coordinates beyond their limits; their values are kept as given."""
-    from core.constraints.cut_limits import BEYOND
+    from core.constraints.cut_coordinates import BEYOND
 
     for each, x in zip(mech.coordinates, q, strict=True):
         for limit, side in ((each.lower, -1.0), (each.upper, 1.0)):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.terminal import say
-from core.errors import KinetostatError, likely_meant
-from core.visible_text import visible
+from core.errors import KinetostatError, likely_meant, visible
 
 if TYPE_CHECKING:
     from core.functions import Function

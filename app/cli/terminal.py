@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from core.visible_text import visible
+from core.errors import visible
 
 
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:

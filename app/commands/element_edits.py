@@ -14,9 +14,9 @@ from app.document.session import Session
 from app.widgets.fields.field_dialogs import DraftDialog
 from app.widgets.quantities.quantity_text import Units
 from core.joints import Revolute
-from core.model import WORDS, WORLD, Joint, Model
-from core.model.connections import joined
-from core.model.edits import edits, starters
+from core.model import WORDS, WORLD, Joint, Model, new_elements
+from core.model.edits import edits
+from core.model.new_elements import joined
 
 ASIDE = 0.1
 """Distance between a copied or new body and its neighbour, m, so that both are visible."""
@@ -50,7 +50,7 @@ def add(session: Session, collection: str, make: Callable[[Model], tuple[Model, 
 
 def add_link(session: Session, kind: str = Revolute.name) -> bool:
     """Attach a new body to the selection by a joint of a kind."""
-    return add(session, "bodies", lambda model: starters.attached_body(model, holder(session), kind))
+    return add(session, "bodies", lambda model: new_elements.attached_body(model, holder(session), kind))
 
 
 def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: str = Revolute.name) -> DraftDialog:
@@ -61,7 +61,7 @@ def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: s
     child = next((name for name in reversed(bodies) if name != parent), parent)
     if parent == child:
         parent = WORLD
-    draft = starters.connection(model, kind, parent, child)
+    draft = new_elements.connection(model, kind, parent, child)
     fields = ("name", "kind", "parent", "child")
     dialog = DraftDialog(session, settings, "New joint", draft, fields, _joint_adder(session), parent_widget)
     dialog.open()
@@ -88,7 +88,7 @@ def ground(session: Session) -> bool:
     ref = session.selection
     if ref is None or ref.collection != "bodies":
         return False
-    joint = starters.connection(session.model, "fixed", WORLD, ref.name)
+    joint = new_elements.connection(session.model, "fixed", WORLD, ref.name)
     placed = _joint_adder(session)
     return session.apply(f"Ground {ref.name}", lambda model: placed(model, joint), select=Ref("joints", joint.name))
 
@@ -109,7 +109,7 @@ def toggle_lock(session: Session) -> None:
 def ask_chain(session: Session, settings: Units, parent_widget: QWidget) -> DraftDialog:
     """Ask for the rows of a new DH chain."""
     parent = holder(session)
-    draft = starters.chain(session.model, parent="" if parent == WORLD else parent)
+    draft = new_elements.chain(session.model, parent="" if parent == WORLD else parent)
     fields = ("name", "convention", "rows", "parent", "prefix")
     dialog = DraftDialog(session, settings, "New DH chain", draft, fields, parent=parent_widget)
     dialog.open()

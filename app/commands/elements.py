@@ -37,8 +37,8 @@ from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import stored_path
 from core.errors import KinetostatError
 from core.files import assembly
-from core.model import JOINT_KINDS, WORLD, Mesh, Model, connections
-from core.model.edits import edits, starters
+from core.model import JOINT_KINDS, WORLD, Mesh, Model, new_elements
+from core.model.edits import edits
 from core.synonyms import synonyms_of
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ ELEMENT_COMMANDS = (
     Command(
         "add.frame",
         "Frame",
-        lambda w: add(w.session, "frames", lambda model: starters.frame_on(model, holder(w.session))),
+        lambda w: add(w.session, "frames", lambda model: new_elements.frame_on(model, holder(w.session))),
         "Add",
         icon="frame",
         section="body",
@@ -193,7 +193,7 @@ ELEMENT_COMMANDS = (
     Command(
         "add.parameter",
         "Parameter",
-        lambda w: add(w.session, "parameters", starters.parameter),
+        lambda w: add(w.session, "parameters", new_elements.parameter),
         "Add",
         icon="parameter",
         section="named",
@@ -203,7 +203,7 @@ ELEMENT_COMMANDS = (
     Command(
         "add.material",
         "Material",
-        lambda w: add(w.session, "materials", starters.material),
+        lambda w: add(w.session, "materials", new_elements.material),
         "Add",
         icon="material",
         section="named",
@@ -348,7 +348,7 @@ def bring_assembly(session: Session, path: str, messages: MessagePlace | None = 
         bring_assembly(session, path, messages)
 
     try:
-        name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
+        name = edits.unused_name(session.model, "assemblies", new_elements.name_of_file(path))
         place = holder(session)
         new = assembly(session.model, name, path, parent="" if place == WORLD else place, trusted=session.trusted)
         new = edits.change(new, "assemblies", name, pose=free_pose_for_assembly(session, new.find("assemblies", name)))

@@ -15,10 +15,10 @@ from core.errors import KinetostatError
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
-from core.model.connections import Surroundings, joined
 from core.model.edits import edits
 from core.model.formula.numerals import vector_without_noise, without_noise
-from core.model.matrix_pose import pose_of
+from core.model.new_elements import Surroundings, joined
+from core.model.shapes import pose_of
 from viz.drawlist.elements.sensor_looks import Readings, in_si
 from viz.drawlist.junction_items import guesses, in_balance
 from viz.drawlist.shape_forms import snap_points
@@ -194,7 +194,7 @@ def with_reference_pose_here(session: Session, model: Model, joint: str) -> Mode
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     if loop is None:
         return model
-    from core.constraints.carried_pose import carried_pose
+    from core.constraints.rest_position import carried_pose
 
     q = carried_pose(session.mech.compiled, session.q, mech.compiled, {})
     for name in loop.joints:

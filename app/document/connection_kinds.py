@@ -13,7 +13,7 @@ from app.document.session import Session
 from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
 from core.later import dataclass
-from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections
+from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, new_elements
 from core.model.edits import edits
 from core.model.fields import Element
 from core.synonyms import synonyms_of
@@ -68,24 +68,24 @@ def _newest_element(old: Model, new: Model) -> Element:
 
 
 def _line_force_maker(kind: str) -> Make:
-    return lambda session, model, picks: connections.line_force(
+    return lambda session, model, picks: new_elements.line_force(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
 def _rod_maker(kind: str) -> Make:
-    return lambda session, model, picks: connections.rod(
+    return lambda session, model, picks: new_elements.rod(
         model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
     )
 
 
 def _with_junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
-    return connections.junction(model, [p.name for p in picks], [p.place for p in picks], surroundings(session, picks))
+    return new_elements.junction(model, [p.name for p in picks], [p.place for p in picks], surroundings(session, picks))
 
 
 def _sensor_maker(kind: str) -> Make:
     def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
-        sensor = connections.sensor(model, kind, [pick.name for pick in picks])
+        sensor = new_elements.sensor(model, kind, [pick.name for pick in picks])
         return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if sensor.info.turns else sensor
 
     return make
@@ -160,7 +160,7 @@ _FORCES = (
         "force",
         "Add/Force",
         ("frame",),
-        lambda _s, m, p: connections.wrench(m, "force", p[0].name),
+        lambda _s, m, p: new_elements.wrench(m, "force", p[0].name),
         "A force on a body or frame, in the axes of any frame, as numbers or formulas.",
     ),
     Connection(
@@ -169,7 +169,7 @@ _FORCES = (
         "torque",
         "Add/Force",
         ("frame",),
-        lambda _s, m, p: connections.wrench(m, "torque", p[0].name),
+        lambda _s, m, p: new_elements.wrench(m, "torque", p[0].name),
         "A torque on a body, in the axes of any frame, as numbers or formulas.",
     ),
     Connection(
@@ -178,7 +178,7 @@ _FORCES = (
         "torsion_spring",
         "Add/Force",
         ("joint",),
-        lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
+        lambda s, m, p: new_elements.joint_spring(m, p[0].name, surroundings(s, p)),
         "A spring and damper along a joint's coordinate, relaxed in the present pose.",
     ),
 )
@@ -208,7 +208,7 @@ _CONSTRAINTS = (
         "gear",
         "Add/Constraint",
         ("joint", "joint"),
-        lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
+        lambda s, m, p: new_elements.gear(m, p[0].name, p[1].name, surroundings(s, p)),
         "Couples the second joint to the first, as gearwheels do.",
         also=("belt", "chain", "pulley", "timing", "transmission"),
     ),
@@ -218,7 +218,7 @@ _CONSTRAINTS = (
         "clutch",
         "Add/Force",
         ("joint", "joint"),
-        lambda s, m, p: connections.clutch(m, p[0].name, p[1].name, surroundings(s, p)),
+        lambda s, m, p: new_elements.clutch(m, p[0].name, p[1].name, surroundings(s, p)),
         "Dry friction between two joints: it slips until they turn alike, then holds.",
         also=("dry friction", "coupling", "slip"),
     ),
@@ -228,7 +228,7 @@ _CONSTRAINTS = (
         "lock",
         "Add/Constraint",
         ("sensor",),
-        lambda s, m, p: connections.hold(m, p[0].name, surroundings(s, p)),
+        lambda s, m, p: new_elements.hold(m, p[0].name, surroundings(s, p)),
         "Holds what a sensor measures at its present value.",
     ),
     Connection(
@@ -237,7 +237,7 @@ _CONSTRAINTS = (
         "driver",
         "Add",
         ("joint",),
-        lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
+        lambda s, m, p: new_elements.driver(m, p[0].name, surroundings(s, p)),
         "Moves a joint by a formula of time, a table or a recorded signal, starting at its present value.",
         also=(
             "motor",

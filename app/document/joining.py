@@ -25,10 +25,10 @@ from core.joints import JOINT_KINDS, Free
 from core.later import dataclass
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanism import Mechanism
-from core.model import WORLD, Joint, Model
-from core.model.connections import joined
-from core.model.edits import edits, starters
+from core.model import WORLD, Joint, Model, new_elements
+from core.model.edits import edits
 from core.model.formula.numerals import vector_without_noise, without_noise
+from core.model.new_elements import joined
 from viz.placement import inverse, numbers, perpendicular, unit
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool
 def with_joint_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ...]) -> Model:
     """Return the model with a joint at the first picked point, placed so that nothing moves."""
     parent, child = carrying(session, picks)
-    return connected(session, model, picks, starters.connection(model, kind, parent.name, child.name))
+    return connected(session, model, picks, new_elements.connection(model, kind, parent.name, child.name))
 
 
 def _joined_here_outcome(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
@@ -299,7 +299,7 @@ def _has_coordinates(mech: Mechanism, joint: str) -> bool:
 
 def _carried_coordinates(session: Session, model: Model) -> tuple[Mechanism, Array]:
     """Return the new machine and its coordinates for the present poses of the bodies."""
-    from core.constraints.carried_pose import carried_pose
+    from core.constraints.rest_position import carried_pose
 
     mech = session.mech.updated(model)
     return mech, np.array(carried_pose(session.mech.compiled, session.q, mech.compiled, {}), dtype=float)
@@ -335,7 +335,7 @@ def _joint_with_frames(session: Session, kind: str, picks: tuple[Pick, ...], fli
     """Return the joint with frame a at the carrying pick and b at the other, with their axes along the
     features there."""
     parent, child = carrying(session, picks)
-    joint = starters.connection(session.model, kind, parent.name, child.name)
+    joint = new_elements.connection(session.model, kind, parent.name, child.name)
     along_a, along_b = directions(session, kind, parent, child, flipped)
     known = poses(session)
     if "second_axis" in joint.info.uses:

@@ -19,7 +19,7 @@ from core.joints import Fixed
 from core.mechanism import Mechanism
 from core.model import WORLD, Joint, Model
 from core.model.edits.edits import add, unused_name
-from core.model.matrix_pose import pose_of
+from core.model.shapes import pose_of
 
 Array = NDArray[np.float64]
 Places = Mapping[tuple[str, str], Array]

@@ -117,7 +117,7 @@ def carried_state(old: State, before: Mechanism, q: Array, new: State, mech: Mec
     them."""
     if new.model is old.model:
         return new
-    from core.constraints.carried_pose import carried_pose, has_same_tree
+    from core.constraints.rest_position import carried_pose, has_same_tree
 
     if has_same_tree(before.compiled, mech.compiled):
         return replace(new, pose=pose_of(mech, closed_coordinates(mech, new.pose)))

@@ -12,7 +12,7 @@ from core.errors import ExpressionError
 from core.later import dataclass
 from core.model.formula.expression import parse
 from core.model.formula.formula_units import bare_numbers
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 from core.simulation.run.channels import FRAME
 from core.simulation.run.run import Run
 

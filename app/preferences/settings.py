@@ -20,7 +20,7 @@ from core.errors import listed
 
 if TYPE_CHECKING:
     from core.model import Finding
-    from core.model.units.units import Display
+    from core.model.units import Display
 
 
 RECENT_LIMIT = 12
@@ -126,7 +126,7 @@ class Settings:
 
     def display(self, dimension: str) -> Display:
         """Return the unit symbol and factor in which a dimension is shown (shown = SI / factor)."""
-        from core.model.units.units import display
+        from core.model.units import display
 
         return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
 

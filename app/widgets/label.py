@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import as_tip
-from core.visible_text import visible
+from core.errors import visible
 
 
 class Label(QLabel):

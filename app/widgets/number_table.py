@@ -18,7 +18,7 @@ from core.errors import FileError, KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.fields import Value
-from core.model.units.compound_units import name_and_unit
+from core.model.units import name_and_unit
 
 NAME, NOW, FROM, TO = range(4)
 VARY_HEADS = ("Vary", "Now", "From", "To")

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
-from core.constraints.machine_size import speed_units
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.constraints.named_values import unknown_name_error
-from core.constraints.rest_position import rest
+from core.constraints.rest_position import rest, speed_units
 from core.errors import ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
+from core.constraints.cut_coordinates import exceeded_limit, limits_widened_to_start
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.analysis.equal_poses import APART, PoseMarks, plain_coordinates, with_nearest_turns
 from core.constraints.mobility.constraint_rank import PositionConstraints, rank_of
 from core.constraints.mobility.free_motions import free_motions
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism

@@ -19,8 +19,8 @@ from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Joint, Model
-from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
+from core.model.shapes import pose_of
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7

@@ -36,7 +36,7 @@ from core.constraints.elastic_stops import has_elastic_stop
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import JointRows
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism

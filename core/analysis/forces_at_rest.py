@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import CutLimit, cut_limits
+from core.constraints.cut_coordinates import CutLimit, cut_limits
 from core.constraints.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
 from core.numerics.bounded_forces import least_squares

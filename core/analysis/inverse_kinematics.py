@@ -112,7 +112,7 @@ def solve(
     `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
     Raises AssemblyError where q does not close, and no pose near it does.
     """
-    from core.constraints.mobility.random_pose import random_pose
+    from core.constraints.assembly import random_pose
 
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
@@ -175,7 +175,7 @@ def speeds_without_effect(
 
     translation : only the place of the frame's origin counts, not how it is turned
     """
-    from core.constraints.mobility.random_pose import random_pose
+    from core.constraints.assembly import random_pose
 
     rng = np.random.default_rng(5)
     poses = [random_pose(mech.compiled, rng, p, t) for _ in range(POSES_TRIED)]

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import HELD_TOLERANCE, Actuators, default_actuators, transmission
+from core.constraints.assembly import random_pose
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.mobility.random_pose import random_pose
 from core.later import dataclass
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE

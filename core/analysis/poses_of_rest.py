@@ -117,7 +117,7 @@ class Balance:
         require_unique_bearing_loads(compiled, self.modes, q, still, p, t, x)
         every = np.zeros((len(compiled.rows), 1 + len(at.rows)))
         every[constraints.kept] = self.balancing_forces(q, np.column_stack([self.load(q), -at.W.T]))[0]
-        own = np.zeros((len(compiled.program.tracer.cut_coordinates), len(at.rows)))
+        own = np.zeros((len(compiled.program.symbolic.cut_coordinates), len(at.rows)))
         for i, row in enumerate(at.rows):
             if row.at_v == NOWHERE:
                 own[cut_row_index(compiled, row), i] = 1.0

@@ -18,7 +18,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
 from core.model.parameters import value_of as parameter_value
-from core.model.units.units import display
+from core.model.units import display
 
 Array = NDArray[np.float64]
 RangeLike = tuple[str, float, float, int]

@@ -11,8 +11,7 @@ import time
 from typing import IO, Any
 
 from core.apart import talk
-from core.apart.piped_process import BROKEN, receive, send, serve
-from core.apart.talk import Say, Task
+from core.apart.talk import BROKEN, Say, Task, receive, send, serve
 
 LIVES_EVERY = 0.2
 """Seconds between two heartbeats while values are computed."""

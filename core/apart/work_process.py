@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from core.apart.piped_process import BROKEN, receive, send
 from core.apart.starting import Child
-from core.apart.talk import Say, Task
+from core.apart.talk import BROKEN, Say, Task, receive, send
 
 LOOK = 0.02
 """Seconds between two checks for stop and pause requests."""

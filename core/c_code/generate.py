@@ -27,7 +27,7 @@ from core.codegen.c_text import PRECISIONS
 from core.errors import FileError, KinetostatError, ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.unknown_kinds import refuse_unknown_kinds
+from core.model.model import refuse_unknown_kinds
 from core.simulation import simulate
 from core.simulation.run.early_ends import dependent_error
 from core.simulation.run.initial_state import start_state

@@ -8,7 +8,7 @@ from core.c_code.machine_functions import LETTERS
 from core.c_code.plan import Plan, PublicFunction, identifiers
 from core.c_code.stepper import STATUS
 from core.codegen.c_text import COUNTED
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI
 
 
 def header(plan: Plan) -> str:

@@ -32,8 +32,8 @@ from core.constraints.joint_modes import (
 )
 from core.constraints.joint_rows import rows_at
 from core.mechanics.dry_friction import NOTHING
-from core.mechanics.runner import inline
-from core.numerics.spatial.attitude import wrapped_angle
+from core.mechanics.tree import inline
+from core.numerics.spatial.rotation import wrapped_angle
 from core.numerics.spatial.scalar import Scalar, minus, plus, times
 from core.programs.compiled import Compiled
 from core.programs.dynamics import friction_levels
@@ -139,7 +139,7 @@ def resisting_forces(
 
     inputs : symbols of q, v, and x, t where there are any
     """
-    rows, context = given.modes.rows, compiled.program.tracer
+    rows, context = given.modes.rows, compiled.program.symbolic
     forces: list[Scalar] = [0.0] * compiled.nv
     beyond: list[Scalar] = []
     controlled = friction_levels(context, inputs, "", inline) if compiled.elements.controlled else []
@@ -186,7 +186,7 @@ def _row_speeds(
     compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
 ) -> list[tuple[list[int], list[Scalar], Scalar | None]]:
     """Return each row's speed indices and factors, and its coordinate."""
-    context = compiled.program.tracer
+    context = compiled.program.symbolic
     found: list[tuple[list[int], list[Scalar], Scalar | None]] = []
     cut = given.modes.own < len(given.modes.rows)
     values = context.cut_expressions.residual(inputs, inline) if cut else []

@@ -28,7 +28,7 @@ from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
 from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.numerics.spatial.scalar import Scalar, minus, plus, times, total
 from core.numerics.tolerances import SINGULAR_SINE
@@ -91,7 +91,7 @@ class MachineFunctions:
         certain: bool = False,
     ) -> None:
         self.mech, self.compiled, self.p, self.resistance = mech, mech.compiled, p, resistance
-        self.context = mech.compiled.program.tracer
+        self.context = mech.compiled.program.symbolic
         self.constants = constants
         self.nq, self.nv, self.nx = mech.nq, mech.nv, mech.nx
         forms = closed_forms_of(mech.compiled.program)

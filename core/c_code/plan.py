@@ -20,15 +20,16 @@ from core.codegen.c_text import CFunction, Precision, c_function
 from core.codegen.graph_symbols import as_symbol
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.mechanics.elements.force_state import ForceState
-from core.mechanics.elements.formulas import formula_of
+from core.mechanics.elements.resolver import formula_of
 from core.mechanics.elements.time_argument import Splines
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_named, dimension_of
 from core.model.formula.nodes import Name, Node
-from core.model.signals import TIME, component, signal_names
+from core.model.model import signal_names
+from core.model.signals import TIME, component
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import force_state
 from core.programs.kinematics import matrix_of

@@ -11,9 +11,9 @@ import numpy as np
 from core.codegen import block_llvm_ir, direct_call, single_state
 from core.codegen.blocks import Array, Table
 from core.codegen.direct_call import Path
-from core.codegen.guards import FREE, Guard
+from core.codegen.machine_code import in_pieces
 from core.codegen.object_code import Library
-from core.codegen.pieces import in_pieces
+from core.codegen.single_state import FREE, Guard
 
 
 class BlockInterpreter:

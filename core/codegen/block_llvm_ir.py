@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from core.codegen.blocks import Block
 from core.codegen.instructions import instructions_of
-from core.codegen.llvm_ir import DECLARATIONS, straight
-from core.codegen.sincos import SINCOS
+from core.codegen.llvm_ir import DECLARATIONS, SINCOS, straight
 
 import casadi as ca  # isort: skip
 

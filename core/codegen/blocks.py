@@ -1,6 +1,6 @@
 """Tables of block calls, which represent long recursions.
 
-`Recorder` is a runner (core.mechanics.runner) that does not execute a step but notes it: scalars become slots of a
+`Recorder` is a runner (core.mechanics.tree) that does not execute a step but notes it: scalars become slots of a
 workspace, and each distinct step — the same function on the same structure, with the same literal zeros and ones — is
 traced once as a *block*. A row of the table names a block and where its operands begin. So a chain of a thousand links
 is a dozen blocks and a table, translated in a fraction of a second.

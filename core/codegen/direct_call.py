@@ -20,13 +20,13 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.guards import FREE, Guard
 from core.codegen.object_code import Library
+from core.codegen.single_state import FREE, Guard
 
 Array = NDArray[np.float64]
 Path = Callable[..., Any]
 MOST = 6
-"""Maximum number of arguments of a function (`core.codegen.signature`)."""
+"""Maximum number of arguments of a function (`core.codegen.evaluator`)."""
 _FIRST = MOST + 5
 """Fixed length of a call record: number of arguments, bytes of each, function, parameters, begin and end of the guard's
 checks."""

@@ -1,21 +1,33 @@
-"""Evaluators of traced functions: interpreted at first, in machine code once it is compiled."""
+"""Evaluators of symbolic functions: interpreted at first, in machine code once it is compiled."""
 
 from __future__ import annotations
 
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import single_state
-from core.codegen.guards import FREE, Guard
-from core.codegen.signature import Signature
-from core.codegen.single_state import Path
+from core.codegen.single_state import FREE, Guard, Path
 from core.errors import ModelError
+
+
+class Signature(NamedTuple):
+    """Lengths of a function's arguments q, v, u (joint forces or accelerations), l (constraint multipliers), c (forces
+    along coordinates of joints that close loops), x (states of force elements, then their rates) and t
+    (`core.mechanics.elements.time_argument`), and the shape of its result."""
+
+    arguments: tuple[str, ...]
+    shape: tuple[int, ...]
+    checked: bool = False
+    """True if a result that is not finite is an error."""
+    wide: bool = False
+    """True if the machine code evaluates several states of an array at a time (`core.codegen.llvm_ir`)."""
+
 
 Array = NDArray[np.float64]
 

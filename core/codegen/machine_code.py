@@ -1,19 +1,100 @@
-"""Traced function in machine code, called with one state or with arrays of states."""
+"""Symbolic function in machine code, called with one state or, in chunks on all cores, with arrays of states.
+
+Every state is evaluated by the same code as by itself, so the numbers do not depend on the chunks. `KINETOSTAT_THREADS`
+sets how many threads take part ("1": none but the calling one).
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from collections.abc import Sequence
-from typing import ClassVar
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import direct_call
 from core.codegen.direct_call import Path
-from core.codegen.guards import FREE, Guard
 from core.codegen.object_code import Library
-from core.codegen.pieces import in_pieces
+from core.codegen.single_state import FREE, Guard
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+
+PIECE = 1_000_000
+"""Minimum number of operations per chunk: several times the cost of waking a thread."""
+PIECES_A_THREAD = 4
+"""Number of chunks per thread, so that slower threads can take fewer."""
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+
+
+def threads() -> int:
+    """Return the number of threads that evaluate an array: KINETOSTAT_THREADS if set, otherwise the cores available to
+    this process."""
+    given = os.environ.get("KINETOSTAT_THREADS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return cores or 1
+
+
+def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) -> int:
+    """Return the sum of `evaluate(first, number)` over chunks of `count` states, each state taking this number of
+    operations.
+
+    The calling thread does all that no other one comes to: it never waits for threads that others keep busy.
+    """
+    most = count * operations // PIECE
+    if most < 2 or (together := threads()) < 2:
+        return evaluate(0, count)
+    number = min(most, PIECES_A_THREAD * together)
+    borders = [count * k // number for k in range(number + 1)]
+    pieces = deque(pairwise(borders))
+
+    def share() -> int:
+        found = 0
+        while True:
+            try:
+                first, end = pieces.popleft()
+            except IndexError:
+                return found
+            found += evaluate(first, end - first)
+
+    helpers: list[Future[int]] = []
+    with contextlib.suppress(RuntimeError):  # when the program ends there are no new threads
+        for _ in range(min(together, number) - 1):
+            helpers.append(_thread_pool(together - 1).submit(share))
+    found = share()
+    return found + sum(helper.result() for helper in helpers if not helper.cancel())
+
+
+def _thread_pool(count: int) -> ThreadPoolExecutor:
+    """Return the shared thread pool."""
+    from concurrent.futures import ThreadPoolExecutor  # arrays of this size are rare: it is not loaded at the start
+
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(count, "kinetostat-arrays")
+        return _pool
+
+
+def _drop_pool() -> None:
+    """Drop the thread pool in a forked process, which has no such threads."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drop_pool)
+
 
 Array = NDArray[np.float64]
 

@@ -2,18 +2,52 @@
 
 Assignment to a memoryview refuses anything but floats of the right number, so it is the check too; what it refuses
 takes the general path, which converts or says what is wrong. The buffers belong to the first thread that calls.
+
+A function may be valid for some states only, e.g. equations of motion without stops between the limits of the joints:
+its `Guard` bounds the arguments, and other states take the general path. Machine code checks these bounds in passing.
 """
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.guards import FREE, Guard
+
+class Check(NamedTuple):
+    """Condition that one entry of an argument is between bounds or, with `outside`, not between them."""
+
+    argument: int
+    entry: int
+    low: float
+    high: float
+    outside: bool = False
+
+    def passes(self, arrays: Sequence[Any]) -> bool:
+        """Return True if arrays of one state meet the condition; a NaN is outside all bounds."""
+        return bool(self.low <= arrays[self.argument][self.entry] <= self.high) != self.outside
+
+
+class Guard(NamedTuple):
+    """Set of checks that a state must all pass."""
+
+    checks: tuple[Check, ...] = ()
+
+    def passes(self, arrays: Sequence[Any]) -> bool:
+        """Return True if arrays of one state pass all checks."""
+        return all(check.passes(arrays) for check in self.checks)
+
+    def packed(self) -> bytes:
+        """Pack the checks for `core.codegen.direct_call`: argument, entry, low, high, outside, 8 bytes each."""
+        return b"".join(struct.pack("qqddq", *check) for check in self.checks)
+
+
+FREE = Guard()
+
 
 Array = NDArray[np.float64]
 Path = Callable[..., Any]

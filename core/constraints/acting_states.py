@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.guards import Check, Guard
+from core.codegen.single_state import Check, Guard
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
-from core.constraints.states import states_of
+from core.constraints.named_values import states_of
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Force, Joint
 from core.programs.compiled import Compiled, once

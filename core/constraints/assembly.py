@@ -1,8 +1,9 @@
 """Assembly: the positions and speeds nearest to given ones that satisfy loops, constraints and drivers.
 
-A position is sought by `core.numerics.position_solver` on the residuals of what holds. Speeds given by name are kept
-(`core.constraints.consistent_motion`); of a whole array those that are not zero, if they agree with each other, else
-the nearest that fulfil G v = ḟ are taken.
+A position is sought by `core.numerics.position_solver` on the residuals of active constraints. Speeds given by name are
+kept (`core.constraints.consistent_motion`); of a whole array those that are not zero, if they agree with each other,
+else the nearest that fulfil G v = ḟ are taken. Random closed poses serve for properties that must not depend on a
+particular pose.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from core.constraints import failures
 from core.constraints.closed_positions import closed_position
 from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
-from core.constraints.cut_limits import cut_limits, exceeded_limit
+from core.constraints.cut_coordinates import cut_limits, exceeded_limit
+from core.constraints.named_values import broadcast_to_states, states_of
 from core.constraints.redundant_drivers import contradiction, contradiction_error
-from core.constraints.states import broadcast_to_states, states_of
-from core.errors import ModelError
+from core.constraints.rest_position import rest
+from core.errors import AssemblyError, ModelError
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.programs.compiled import Compiled
@@ -98,3 +100,22 @@ def _consistent_speeds(
     if (found := contradiction(compiled, q, speeds, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return speeds
+
+
+ATTEMPTS = 8
+"""Number of random poses from which closing is tried before the reference configuration is used."""
+
+
+def random_pose(
+    compiled: Compiled, rng: np.random.Generator, p: Mapping[str, float] | None = None, t: float = 0.0
+) -> Array:
+    """(nq,) random pose inside the limits that satisfies all constraints."""
+    q = compiled.coordinates.random(rng)
+    if not compiled.constrained:
+        return q
+    for _ in range(ATTEMPTS):
+        try:
+            return np.asarray(assembled_state(compiled, q, None, p, (), {}, t))
+        except AssemblyError:
+            q = compiled.coordinates.random(rng)
+    return rest(compiled, p, t)

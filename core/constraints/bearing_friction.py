@@ -47,7 +47,7 @@ def bearing_loads_at(
     given = [q, v, a]
     if compiled.rows:
         given.append(multipliers)
-    if count := len(compiled.program.tracer.cut_coordinates):
+    if count := len(compiled.program.symbolic.cut_coordinates):
         given.append(np.zeros(count) if closing is None else closing)
     return np.asarray(compiled.call("bearing_loads", *given, p=p, t=t, x=x))
 
@@ -63,7 +63,7 @@ def consistent_bearing_loads(
 ) -> Array:
     """(bearings,) loads that are consistent with the friction they cause, the fixed point of `loads`. start :
     (bearings,) first guess. Raises SimulationError if there is none."""
-    found = fixed_point(loads, np.zeros(len(compiled.program.tracer.bearings)) if start is None else start)
+    found = fixed_point(loads, np.zeros(len(compiled.program.symbolic.bearings)) if start is None else start)
     if not found.found:
         raise no_solution_error(modes)
     return found.x

@@ -1,23 +1,129 @@
-"""Change points: positions at which two branches of a loop meet, or come closer than positions are resolved.
+"""Assembly branches of loops, compared at two positions; change points, at which two branches meet or come closer than
+positions are resolved.
 
 Beyond a change point the given coordinates no longer decide on which side a dyad is. Branches that meet exactly are
 smooth there: a curve through the positions before and beyond closes the loops, and the move continues along it. Where
 slightly different lengths separate them, the curve leaves a gap of the order of that difference, and the branch is
 undecided.
+
+Branches are compared by the orientation of their parts. With U Σ Vᵀ the constraint matrix of what follows at one
+position, Uᵀ G V there is Σ, and stays regular as long as no part of a loop passes a position where it is stretched or
+folded. So Σ⁻¹ Uᵀ G V of another position has only eigenvalues with positive real parts on the same branch nearby, and a
+negative one for each dyad that has changed sides (the orientation of a path in Allgower, Georg, Introduction to
+Numerical Continuation Methods, 2003, 2.1, a dyad each).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
 from core.constraints.failures import coordinate_text
 from core.errors import AssemblyError, listed
-from core.numerics.matrix_forms import is_sparse
+from core.mechanics.multibody.parameter_values import Values
+from core.numerics.matrix_forms import Matrix, dense, is_sparse
+from core.numerics.rank import nonzero_rows, solver
 from core.numerics.tolerances import SOLVED_GAP
+from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
+
+
+Flags = NDArray[np.bool_]
+
+FOLLOWS_TOLERANCE = 1e-6
+"""Singular value, relative to the largest one, below which a direction is not determined to first order."""
+LARGEST_BLOCK = 300
+"""Rows or columns of a connected part of a large machine above which its branch is not checked."""
+
+
+class _DependentBlock(NamedTuple):
+    """A connected block of rows and columns of G with the singular vectors of its dependent columns."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    left: Array
+    sizes: Array
+    right: Array
+
+    def smallest_orientation_measure(self, G: Matrix) -> float:
+        """Smallest real part of an eigenvalue of Σ⁻¹ Uᵀ G V."""
+        if not len(self.sizes):
+            return 1.0
+        part = dense(G[self.rows][:, self.columns])
+        inner = (self.left.T @ part @ self.right) / self.sizes[:, None]
+        if not np.isfinite(inner).all():
+            return -1.0
+        return float(np.min(np.linalg.eigvals(inner).real))
+
+
+class Followers:
+    """First-order response of the dependent coordinates to the driven ones, at one closed position."""
+
+    def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
+        self.compiled, self.q, self.kept, self.p = compiled, q, held, p
+        self.G = self.matrix(q)
+        self._blocks: tuple[_DependentBlock, ...] | None = None
+
+    def matrix(self, q: Array) -> Matrix:
+        """The constraint matrix of positions, at any position."""
+        return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
+
+    def follow(self, step: Array) -> Array:
+        """(nv,) the step completed by the first-order response of the dependent coordinates."""
+        others = ~self.kept
+        target = self.G[:, self.kept] @ step[self.kept]
+        follow = np.zeros(self.compiled.nv)
+        if is_sparse(self.G):
+            follow[others] = -solver(self.G[:, others], FOLLOWS_TOLERANCE)(target)
+        else:
+            for block in self._dependent_blocks():
+                follow[block.columns] = -block.right @ ((block.left.T @ target[block.rows]) / block.sizes)
+        return step + follow
+
+    def is_same_branch(self, q: Array) -> bool:
+        """Return True if all loops are on the same assembly branch at another closed position nearby."""
+        G = self.matrix(q)
+        return all(block.smallest_orientation_measure(G) > 0.0 for block in self._dependent_blocks())
+
+    def _dependent_blocks(self) -> tuple[_DependentBlock, ...]:
+        if self._blocks is None:
+            self._blocks = tuple(
+                _dependent_block(self.G, *part) for part in _connected_blocks(self.G, np.flatnonzero(~self.kept))
+            )
+        return self._blocks
+
+
+def _dependent_block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _DependentBlock:
+    left, sizes, right = np.linalg.svd(dense(G[rows][:, columns]), full_matrices=False)
+    kept = sizes > FOLLOWS_TOLERANCE * np.max(sizes, initial=0.0)
+    return _DependentBlock(rows, columns, left[:, kept], sizes[kept], right[kept].T)
+
+
+def _connected_blocks(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """(rows, columns) of the connected blocks of G: a single block if G is small, else the blocks that are not too
+    large."""
+    if not len(columns):
+        return []
+    if not is_sparse(G):
+        rows = np.flatnonzero(nonzero_rows(G[:, columns]))
+        return [(rows, columns)] if len(rows) else []
+    from scipy.sparse import block_array
+    from scipy.sparse.csgraph import connected_components
+
+    part = G[:, columns]
+    count = part.shape[0]
+    _, labels = connected_components(block_array([[None, part], [part.T, None]], format="csr"), directed=False)
+    found = []
+    for label in np.unique(labels[count:]):
+        rows = np.flatnonzero(labels[:count] == label)
+        own = np.flatnonzero(labels[count:] == label)
+        if 0 < len(rows) <= LARGEST_BLOCK and len(own) <= LARGEST_BLOCK:
+            found.append((rows, columns[own]))
+    return found
+
 
 PLACES = (0.3, 0.4, 0.5, 0.6, 0.7)
 """Fractions of the step at which the gap of the curve is evaluated."""

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.machine_size import speed_units
 from core.constraints.named_values import motion_values_by_name
 from core.constraints.redundant_drivers import contradiction, contradiction_error, quantity_text
+from core.constraints.rest_position import speed_units
 from core.errors import AssemblyError
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, scaled

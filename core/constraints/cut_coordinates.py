@@ -1,14 +1,19 @@
-"""Coordinates of loop-closing joints, which have no entries in q and are measured between their frames."""
+"""Coordinates of loop-closing joints, not entries of q but measured between their frames, and their limits."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.mechanics.multibody.parameter_values import Values
-from core.programs.compiled import Compiled
+from core.model.signals import component
+from core.numerics.matrix_forms import Matrix, stacked
+from core.numerics.position_solver import Problem
+from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 
@@ -68,3 +73,114 @@ def unwound(time: Array, angle: Array, rate: Array) -> Array:
     expected = np.diff(time) * 0.5 * (rate[1:] + rate[:-1])
     turns = np.round((expected - np.diff(angle)) / (2.0 * np.pi))
     return np.asarray(angle + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])[: len(angle)])
+
+
+BEYOND = 1e-9
+"""Distance (rad or m) beyond a limit that still counts as inside."""
+
+NEXT = 1e-5
+"""Distance (rad or m) to a limit within which a coordinate that is pressed against the limit is moved exactly onto it.
+"""
+
+
+class CutLimit(NamedTuple):
+    """Coordinate k of a cut joint with at least one limit."""
+
+    name: str
+    joint: str
+    k: int
+    dimension: str
+    lower: float
+    upper: float
+    base: float
+    """Reference angle, rad, next to which whole turns are resolved if no other is known."""
+    turns: bool = False
+    """True for an angle known only up to whole turns (a screw's is known completely)."""
+
+    def value(self, compiled: Compiled, q: Array, p: Values = None, near: float | None = None) -> float:
+        """The coordinate at a pose of the tree; an angle within half a turn of `near`."""
+        still = np.zeros(compiled.nv)
+        measured = float(motion(compiled, self.joint, q, still, still, p).q[self.k])
+        if not self.turns:
+            return measured
+        near = self.base if near is None else near
+        return measured + 2.0 * math.pi * round((near - measured) / (2.0 * math.pi))
+
+    def row(self, compiled: Compiled, q: Array, p: Values = None) -> Array:
+        """(nv,) derivative of the coordinate by the speeds of the tree."""
+        speeds = np.eye(compiled.nv)
+        poses = np.tile(q, (compiled.nv, 1))
+        return np.asarray(motion(compiled, self.joint, poses, speeds, 0.0 * speeds, p).v[:, self.k])
+
+    def beyond(self, value: float) -> float:
+        """Distance of a value outside the limits; 0 inside."""
+        return max(self.lower - value, value - self.upper, 0.0)
+
+
+@once
+def cut_limits(compiled: Compiled) -> tuple[CutLimit, ...]:
+    """All limits of loop-closing joints."""
+    plain = [joint for joint in compiled.cuts if joint.info.nq == joint.info.nv]
+    found = (_cut_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
+    return tuple(limit for limit in found if limit is not None)
+
+
+def _cut_limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
+    joint = compiled.model.expanded.find("joints", name)  # the model's own limits, not the program's
+    lower, upper = compiled.coordinates.limits_of_joint(joint, k)
+    if lower is None and upper is None:
+        return None
+    low, high = -math.inf if lower is None else lower, math.inf if upper is None else upper
+    rest = compiled.coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
+    base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
+    dimension = joint.info.coordinate_dimensions[k]
+    wound = joint.info.wraps_around(k)
+    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, wound)
+
+
+def limits_widened_to_start(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits for a motion that starts at a pose: a coordinate already beyond a limit may go no farther, and angles are
+    counted from the start."""
+    found = ((limit, limit.value(compiled, start, p)) for limit in cut_limits(compiled))
+    return tuple(
+        limit._replace(lower=min(limit.lower, value), upper=max(limit.upper, value), base=value)
+        for limit, value in found
+    )
+
+
+def exceeded_limit(
+    compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None
+) -> tuple[CutLimit, float] | None:
+    """The limit that a pose exceeds most, and by how much (rad or m); None if no limit is exceeded."""
+    found = [(limit, limit.beyond(limit.value(compiled, q, p))) for limit in limits]
+    worst = max(found, key=lambda each: each[1], default=None)
+    return worst if worst is not None and worst[1] > BEYOND else None
+
+
+def reached_limits(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits that a pose has reached, as rows that keep their joints there."""
+    found = []
+    for limit in limits:
+        value = limit.value(compiled, q, p)
+        edge = limit.lower if abs(value - limit.lower) < abs(value - limit.upper) else limit.upper
+        if abs(value - edge) < NEXT:
+            found.append(limit._replace(lower=edge, upper=edge, base=edge))
+    return tuple(found)
+
+
+def with_limit_rows(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+    """The position problem with an added row for each limit: the distance beyond it, zero inside."""
+
+    def residual(q: Array) -> Array:
+        values = [(limit, limit.value(compiled, q, p)) for limit in limits]
+        return np.concatenate([problem.residual(q), [x - min(max(x, each.lower), each.upper) for each, x in values]])
+
+    def jacobian(q: Array) -> Matrix:
+        nothing = np.zeros(compiled.nv)
+        rows = [
+            each.row(compiled, q, p) if each.lower == each.upper or each.beyond(each.value(compiled, q, p)) else nothing
+            for each in limits
+        ]
+        return stacked(problem.jacobian(q), np.reshape(rows, (-1, compiled.nv)))
+
+    return problem._replace(residual=residual, jacobian=jacobian)

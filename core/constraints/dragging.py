@@ -8,11 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import reversed_joint
-from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
-from core.constraints.change_points import loosened, meet_exactly, undecided
-from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, limits_widened_to_start, reached_limits
+from core.constraints.change_points import FOLLOWS_TOLERANCE, Followers, loosened, meet_exactly, undecided
+from core.constraints.closed_positions import closed_position, reversed_joint
+from core.constraints.cut_coordinates import NEXT, cut_limits, exceeded_limit, limits_widened_to_start, reached_limits
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 from core.programs.compiled import Compiled

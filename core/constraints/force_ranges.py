@@ -31,8 +31,8 @@ from core.constraints.bearing_friction import (
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import equivalent_actuator_forces
+from core.constraints.named_values import broadcast_to_states
 from core.constraints.row_forces import resisting_forces, resisting_forces_with_loads, touched_stop_sides
-from core.constraints.states import broadcast_to_states
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.rank import least
 from core.programs.compiled import Compiled
@@ -164,7 +164,7 @@ def joint_forces(
 ) -> Array:
     """Joint forces of inverse dynamics; see `Mechanism.inverse_dynamics`."""
     tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
-    if passive and compiled.constrained and compiled.program.tracer.bearings:
+    if passive and compiled.constrained and compiled.program.symbolic.bearings:
         return _forces_with_bearing_friction(compiled, tau, (q, v, a), actuators, p, t, x)
     if passive and (resists := resisting_forces(compiled, q, v, a, p, t, x)) is not None:
         tau = tau - resists

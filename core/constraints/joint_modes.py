@@ -206,8 +206,8 @@ def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterato
 def _rows_of_joints(
     compiled: Compiled, coordinates: Coordinates, limits: bool, controlled: Mapping[str, int]
 ) -> Iterator[JointRow]:
-    machine = compiled.program.tracer.machine
-    bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.tracer.bearings)}
+    machine = compiled.program.symbolic.machine
+    bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.symbolic.bearings)}
     for joint in machine.members:
         own = compiled.model.expanded.find("joints", joint.name) if _is_declared(compiled, joint.name) else joint
         closing = joint.name in machine.laws

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
 from core.constraints.multipliers import constrained_motion
-from core.constraints.states import broadcast_to_states, states_of
+from core.constraints.named_values import broadcast_to_states, states_of
 from core.errors import ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import dense
@@ -76,7 +76,7 @@ class MotionDerivatives:
         self._q, self._v, self._tau = (
             each[None] if self._one else broadcast_to_states(each, self._leading) for each in given
         )
-        self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.tracer.long)
+        self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.symbolic.long)
 
     # ----------------------------------------------------------------------------------------- inverse dynamics
 
@@ -238,7 +238,7 @@ class MotionDerivatives:
             else broadcast_to_states(np.asarray(self._x, dtype=float), self._leading)
         )
         clock = np.broadcast_to(
-            compiled.time_argument(self._t, self._given), (count, compiled.program.tracer.clock.size)
+            compiled.time_argument(self._t, self._given), (count, compiled.program.symbolic.clock.size)
         )
         state = {"q": self._q, "v": self._v, "u": self._a, "x": x, "t": clock}
         return derivatives(compiled.program, parameters).many(state, self._motion[1], self._values)

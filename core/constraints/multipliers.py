@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import BARELY, independent_speeds
-from core.constraints.named_values import unknown_name_error
-from core.constraints.states import broadcast_to_states
+from core.constraints.named_values import broadcast_to_states, unknown_name_error
 from core.errors import SimulationError
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts

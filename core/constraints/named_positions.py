@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import failures
-from core.constraints.axis_orientation import reversed_joint
-from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import exceeded_limit, limits_widened_to_start
+from core.constraints.closed_positions import closed_position, reversed_joint
+from core.constraints.cut_coordinates import exceeded_limit, limits_widened_to_start
 from core.constraints.dragging import FARTHEST, dragged_position
 from core.constraints.named_values import by_name
 from core.errors import AssemblyError, ModelError, listed

@@ -1,4 +1,6 @@
-"""User-given values of coordinates, speeds and accelerations: by name or as a list, as numbers or texts with a unit."""
+"""User-given values of coordinates, speeds and accelerations, and states: by name or as lists, as numbers or texts with
+a unit.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,8 @@ from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanics.multibody.parameter_values import Values
 from core.model.formula.expression import evaluate, parse
 from core.model.formula.numerals import typed
-from core.model.units.compound_units import with_compound_unit
-from core.model.units.units import SI
-from core.model.validation.units import wrong_dimension
+from core.model.units import SI, with_compound_unit
+from core.model.validation.formulas import wrong_dimension
 from core.programs.compiled import Compiled, once
 
 Array = NDArray[np.float64]
@@ -235,3 +236,31 @@ def _parameter_values(compiled: Compiled, p: Values, given: Iterable[Any]) -> di
         return {}
     row = compiled.parameter_values(p)
     return compiled.model.values(dict(zip(compiled.p_names, map(float, row), strict=True)))
+
+
+def one_state(compiled: Compiled, q: Any) -> Array:
+    """A copy of q as one state (nq,). Raises ModelError if it is not one state."""
+    array = states_of(q, compiled.nq, "q")
+    if array.ndim > 1:
+        raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
+    return array.copy()
+
+
+def states_of(given: Any, size: int, word: str) -> Array:
+    """(…, size) one state or an array of states as floats. Raises ModelError if the size differs. word : "q" or "v"."""
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
+    if array.shape[-1:] != (size,):
+        raise ModelError(
+            f"{word} has shape {array.shape}; {size} numbers are needed.",
+            remedy=f"mech.{word}_names lists them in order.",
+        )
+    return array
+
+
+def broadcast_to_states(array: Array, leading: tuple[int, ...]) -> Array:
+    """(n, size) the array broadcast to all states."""
+    size = array.shape[-1]
+    return np.broadcast_to(array, (*leading, size)).reshape(math.prod(leading), size)

@@ -1,28 +1,162 @@
 """Joint reaction wrenches: by recursion in open chains, plus constraint forces with loops, constraints and drivers.
 
-The recursion gives f_i, all that acts on what lies behind tree joint i; what holds adds what it sends through the joint
-(`core.constraints.transmission`). Where constraints are redundant (a planar loop of revolute joints) the forces are not
-unique; the smallest are given (`core.constraints.minimum_norm`).
+The recursion gives f_i, the sum of forces on everything behind tree joint i; constraints add what they send through the
+joint (`Transmission`): F = Rᵀ λ on the b of each of their sides; λ: multipliers of the rows, R = ∂(rows)/∂(motion of b
+against a). The cut joint of a side bears it all. What it contributes to the forces behind a tree joint does not pass
+through that joint: it is subtracted, at b's origin, from every joint between the world and one of the two frames;
+joints that carry both bear nothing of it.
+
+Where constraints are redundant (a planar loop of revolute joints), multipliers λ may be changed by self-stresses S,
+Gᵀ S = 0, without any effect on the motion. The chosen ones have the least sum of squares of all wrenches in joints and
+forces of other constraints and drivers (`minimum_norm`): that does not depend on where loops are cut.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.machine_size import size_of
-from core.constraints.minimum_norm import minimum_norm, sparse_minimum_norm
-from core.constraints.transmission import Transmission, closing_transmission, transmission
+from core.constraints.rest_position import size_of
 from core.errors import ModelError, near_misses
+from core.mechanics.elements.constraints.kinematic_constraint import Side
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, scaled, stacked
-from core.numerics.rank import eliminated, rank
-from core.programs.compiled import Compiled
+from core.numerics.rank import eliminated, nonzero_rows, rank
+from core.numerics.tolerances import RANK_TOLERANCE
+from core.programs.compiled import Compiled, once
+from core.programs.wrenches import BearingPairs
+from core.programs.wrenches import bearing_pairs as pairs_of
 
 Array = NDArray[np.float64]
+
+
+@once
+def bearing_pairs(compiled: Compiled) -> BearingPairs:
+    """Pairs of joint and constraint row for which the joint carries the row's wrench."""
+    sides = compiled.constraints.sides()
+    return _new_bearing_pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
+
+
+@once
+def _closing_bearing_pairs(compiled: Compiled) -> BearingPairs:
+    coordinates = compiled.program.symbolic.cut_coordinates
+    return _new_bearing_pairs(
+        compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides]
+    )
+
+
+def _new_bearing_pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
+    return pairs_of(compiled.topology, compiled.program.joint_index, sides)
+
+
+class Transmission(NamedTuple):
+    """Linear map from multipliers to joint wrenches, evaluated at states q."""
+
+    pairs: BearingPairs
+    wrenches: Array
+    """(…, pairs, 6) joint wrench of a unit multiplier, at b's origin in world axes."""
+    shape: tuple[int, int]
+    """Number of joints and of rows."""
+
+    def through(self, multipliers: Array) -> Array:
+        """(…, joints, 6) wrenches of multipliers (…, rows), parent side on child side."""
+        borne = multipliers[..., self.pairs.rows, None] * self.wrenches
+        result = np.zeros((*borne.shape[:-2], self.shape[0], 6))
+        if len(self.pairs.starts):
+            sums = np.add.reduceat(borne, self.pairs.starts, axis=-2)
+            result[..., self.pairs.joints[self.pairs.starts], :] = sums
+        return result
+
+    @property
+    def matrix(self) -> Matrix:
+        """(6 joints, rows) the map at one state as a matrix in compressed rows."""
+        import scipy.sparse
+
+        rows = 6 * self.pairs.joints[:, None] + np.arange(6)
+        columns = np.repeat(self.pairs.rows, 6)
+        shape = 6 * self.shape[0], self.shape[1]
+        return scipy.sparse.csr_array((self.wrenches.reshape(-1), (rows.reshape(-1), columns)), shape=shape)
+
+
+def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
+    """Map from constraint multipliers to joint wrenches at states q (…, nq)."""
+    return _evaluated_transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
+
+
+def closing_transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
+    """Map from forces along coordinates of loop-closing joints, in the order of "cut_values", to joint wrenches."""
+    count = len(compiled.program.symbolic.cut_coordinates)
+    return _evaluated_transmission(compiled, q, p, _closing_bearing_pairs(compiled), "cut_sides", count)
+
+
+def _evaluated_transmission(
+    compiled: Compiled, q: Any, p: Values, borne: BearingPairs, function: str, count: int
+) -> Transmission:
+    names = compiled.joint_names
+    pairs = compiled.call("joint_poses", q, p=p)
+    sides = compiled.call(function, q, p=p)[..., borne.side_rows, :]
+    arms = np.where(borne.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., borne.joints, :], 0.0)
+    moment = sides[..., :3] + np.cross(arms, sides[..., 3:6])
+    wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * borne.signs[:, None]
+    return Transmission(borne, wrenches, (len(names), count))
+
+
+NOTHING = 1e-14
+"""Relative regularisation that keeps the equations solvable for states with fewer self-stresses."""
+
+
+def self_stresses(G: Array) -> Array:
+    """(n, rows, k) orthonormal self-stresses of G (n, rows, nv), k the largest number at any of the n states,
+    zero-padded. A zero row of G is a self-stress by itself."""
+    among = nonzero_rows(G)
+    u, sigma, _ = np.linalg.svd(G[:, among])
+    rows = u.shape[-1]
+    padded = np.zeros((len(G), rows))
+    padded[:, : sigma.shape[-1]] = sigma
+    dependent = padded <= RANK_TOLERANCE * np.maximum(padded[:, :1], 1e-300)
+    k = int(np.max(np.sum(dependent, axis=1), initial=0))
+    result = np.zeros((len(G), len(among), k + np.count_nonzero(~among)))
+    result[:, among, :k] = (u * dependent[:, None, :])[:, :, rows - k :]
+    result[:, np.flatnonzero(~among), np.arange(k, result.shape[-1])] = 1.0
+    return result
+
+
+def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Array], Array]) -> Array:
+    """(n, rows) multipliers with the smallest norm of the joint wrenches and element forces they cause, among those
+    with the same motion.
+
+    G : (n, rows, nv); multipliers : (n, rows), any of them; given : (n, m) what is felt with these; felt : multipliers
+    (k, n, rows) → (k, n, m) what is felt of them alone, in comparable units
+    """
+    S = self_stresses(G)
+    if not S.shape[-1]:
+        return multipliers
+    B = np.moveaxis(felt(np.moveaxis(S, -1, 0)), 0, -1)
+    normal = np.swapaxes(B, -1, -2) @ B
+    size_of_all = np.trace(normal, axis1=-2, axis2=-1)[:, None, None] + 1e-300
+    normal = normal + NOTHING * size_of_all * np.eye(normal.shape[-1])  # states with fewer self-stresses have zeros
+    change = np.linalg.solve(normal, np.swapaxes(B, -1, -2) @ given[..., None])
+    return np.asarray(multipliers - (S @ change)[..., 0])
+
+
+def sparse_minimum_norm(stresses: Matrix, multipliers: Array, given: Array, felt: Matrix) -> Array:
+    """(rows,) minimum-norm multipliers of one state of a large machine.
+
+    stresses : (rows, k) self-stresses, felt : (m, rows) what is felt of multipliers, both in compressed rows
+    """
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    if not stresses.shape[1]:
+        return multipliers
+    B = felt @ stresses
+    normal = B.T @ B
+    normal = normal + NOTHING * normal.trace() * eye_array(B.shape[1])
+    return np.asarray(multipliers - stresses @ splu(normal.tocsc()).solve(B.T @ given))
 
 
 class Reactions(dict[str, Array]):

@@ -144,7 +144,7 @@ def unit(compiled: Compiled, row: Row) -> str:
     elif not holder.joint:  # a rod
         dimension = "length"
     else:
-        info = compiled.program.tracer.machine.member(holder.joint).info
+        info = compiled.program.symbolic.machine.member(holder.joint).info
         kinds = dict(
             zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions), strict=True)
         )

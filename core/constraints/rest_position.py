@@ -1,11 +1,18 @@
 """Reference position: stated joint values are kept, and joints without a stated value move first to close loops.
 
-Where what is stated cannot be had, because loops do not close so or drivers hold something else, the nearest position
-is taken, and it is told how far each joint stands from what it states.
+Where the stated values cannot be met, because loops do not close so or drivers prescribe others, the nearest position
+is taken, and the deviation of each joint is reported. The position also gives the machine's characteristic length
+(`size_of`), used to compare lengths with angles and forces with torques.
+
+After an edit bodies stay in place (`carried_pose`) although the edit may change the spanning tree: a new joint closes a
+loop and takes the place of another in the tree, a body loses its joint and becomes free. Coordinates that are still
+there keep their values; those of joints that had none are measured between the bodies of the old machine.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -14,12 +21,13 @@ from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import closed_position
-from core.joints.measures import coordinates_of
+from core.constraints.named_positions import moved
+from core.joints.kind import coordinates_of
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanics.multibody.tree_of_model import sides_of
-from core.model import WORLD
+from core.model import WORLD, Joint
 from core.model.validation.findings import Finding
-from core.numerics.spatial.pose import IDENTITY
+from core.numerics.spatial.pose import IDENTITY, from_matrix
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.programs.compiled import Compiled, once
 
@@ -183,3 +191,81 @@ def _finding_text(move: RestDeviation) -> str:
         f"Its reference position {stated} is incompatible with those of other joints: the loops close at {stands}, "
         f"{apart} away."
     )
+
+
+def size_of(compiled: Compiled, p: Values) -> float:
+    """Characteristic length, m: root mean square distance of the joints from their centroid in the reference
+    configuration; 1 if all coincide."""
+    pairs = compiled.joint_poses(rest(compiled), p)
+    points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
+    if not len(points):
+        return 1.0
+    spread = float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))
+    return spread if spread > 1e-9 else 1.0
+
+
+def speed_units(compiled: Compiled, p: Values) -> NDArray[np.float64]:
+    """(nv,) characteristic length for translational speeds, 1 for rotational ones."""
+    lengths = [dimension == "velocity" for dimension in compiled.coordinates.speed_dimensions]
+    return np.where(lengths, size_of(compiled, p) if any(lengths) else 1.0, 1.0)
+
+
+def has_same_tree(old: Compiled, new: Compiled) -> bool:
+    """Return True if two machines have the same coordinates and cut the same joints."""
+    return old.q_names == new.q_names and [x.cut for x in old.loops] == [x.cut for x in new.loops]
+
+
+def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, str]) -> Array:
+    """(nq,) coordinates of the new machine with its bodies where they are in the old one at q, loops closed if
+    possible.
+
+    renamed : old name → new name of joints that only changed their names
+    """
+    before = {renamed.get(name, name): name for name in old.joint_names}
+    kinds = {joint.name: joint.kind for joint in (*old.implicit_joints, *old.model.expanded.joints)}
+    result = rest(new)
+    for name, joint in new.coordinates.joints.items():
+        then = before.get(name, "")
+        at = new.joint_q(name)
+        if then in old.coordinates.joints and kinds[then] == joint.kind:
+            result[at] = cut_coordinates.coordinate(old, q, then)
+            continue
+        measured = _measured_coordinates(old, q, new, joint)
+        if measured is not None and np.isfinite(measured).all():
+            result[at] = _turned_inside_limits(new, joint, measured, result[at])
+    return moved(new, new.coordinates.clamp(result), {}, None)
+
+
+def _measured_coordinates(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
+    """Coordinates of a joint measured between its bodies in the old machine; None if a body is missing there or the
+    bodies are half a turn apart, where an angle about the axis is undefined."""
+    topology = new.topology
+    poses = dict(zip(old.frame_names, np.asarray(old.call("poses", q)), strict=True))
+    bodies = [topology.carriers[name] for name in (joint.parent, joint.child)]
+    if not all(body == WORLD or body in poses for body in bodies):
+        return None
+    law, a, b = sides_of(topology, new.coordinates.numbers)[joint.name]
+    X_Wa, X_Wb = (
+        (from_matrix(poses[body]) if body != WORLD else IDENTITY) @ side
+        for body, side in zip(bodies, (a, b), strict=True)
+    )
+    try:
+        return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
+    except ZeroDivisionError:
+        return None
+
+
+def _turned_inside_limits(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
+    """Joint values with angles shifted by whole turns to lie inside the limits, as near to the reference position as
+    possible."""
+    result = values.copy()
+    for k, coordinate in enumerate(compiled.coordinates.table[compiled.joint_q(joint.name)]):
+        if not joint.info.wraps_around(k):
+            continue
+        turn = 2.0 * math.pi
+        nearest = values[k] + turn * round((rest[k] - values[k]) / turn)
+        lower = -math.inf if coordinate.lower is None else coordinate.lower
+        upper = math.inf if coordinate.upper is None else coordinate.upper
+        tried = (nearest, values[k], nearest - turn, nearest + turn)
+        result[k] = next((x for x in tried if lower <= x <= upper), values[k])
+    return result

@@ -36,7 +36,7 @@ from core.constraints.joint_rows import (
 )
 from core.constraints.motor_limits import withheld_force
 from core.constraints.multipliers import constrained_motion
-from core.constraints.states import broadcast_to_states
+from core.constraints.named_values import broadcast_to_states
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolved
 from core.numerics.fixed_points import steepest
@@ -123,7 +123,7 @@ def _at_each_state(
     values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
     leading = np.broadcast_shapes(*(each.shape[:-1] for each in arrays))
-    cuts = len(compiled.program.tracer.cut_coordinates)
+    cuts = len(compiled.program.symbolic.cut_coordinates)
     flat = [broadcast_to_states(each, leading) for each in arrays]
     joint, closing = np.zeros((len(flat[0]), compiled.nv)), np.zeros((len(flat[0]), cuts))
     modes = default_joint_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
@@ -174,7 +174,7 @@ def _resisting_row_forces(
     q, v, a, p, *_ = state
     forces, begins, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
     rests = at.sizes(rates) < AT_REST_SPEED
-    if own is at and not rests.any():  # traces know all of the friction
+    if own is at and not rests.any():  # symbolic functions contain all of the friction
         return forces
     slides = at.sizes(begins) >= AT_REST_SPEED
     rubbing = np.where(rests, np.where(slides, own.beginning(begins), 0.0), own.sliding(rates))
@@ -241,7 +241,7 @@ def _bearing_loads(
 
 def _closing_joint_forces(compiled: Compiled, at: JointRows, forces: Array) -> Array:
     """(n,) forces along coordinates of loop-closing joints."""
-    closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
+    closing = np.zeros(len(compiled.program.symbolic.cut_coordinates))
     for force, each in zip(forces, at.rows, strict=True):
         if each.at_v == NOWHERE:
             closing[cut_row_index(compiled, each)] += force

@@ -17,7 +17,7 @@ from core.control.linear_system import LinearSystem
 from core.errors import ModelError, near_misses
 from core.model import Force, Model, Parameter
 from core.model.edits import edits
-from core.model.signals import signal_names
+from core.model.model import signal_names
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

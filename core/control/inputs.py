@@ -8,7 +8,7 @@
     frame.force, .torque, .wrench, also .force.x   on a body or frame at its origin, world axes
 
 What the document has no parameter for gets one, of value 0, in a model of its own (`extended`); then every input but
-joint forces and drivers is a parameter of the traces, and its columns are exact derivatives of them.
+joint forces and drivers is a parameter of the expressions, and its columns are exact derivatives of them.
 """
 
 from __future__ import annotations

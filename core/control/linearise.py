@@ -148,7 +148,7 @@ def _acceleration_derivatives(lineariser: Any, at: UnconstrainedStates, a: Array
     (n, nv, m) ∂f/∂p."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(at.q)
     none = np.zeros((count, 0))
-    plain = mech.nq == nv and not mech.compiled.program.tracer.long
+    plain = mech.nq == nv and not mech.compiled.program.symbolic.long
     if plain and not lineariser.by_parameters:
         found = mech.compiled.call("motion_slopes", at.q, at.v, at.acting, p=at.p, t=at.time)
         by_state = np.concatenate([found[:, 0], found[:, 1]], axis=2)

@@ -22,10 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.analysis.held_state import HeldState, speeds_named, well_conditioned_speeds
 from core.analysis.linearisation import SmallMotions, modes_of, names_of, reduction, small_motions, states_at_rest
-from core.constraints.machine_size import size_of
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.named_values import unknown_name_error
-from core.constraints.states import one_state
+from core.constraints.named_values import one_state, unknown_name_error
+from core.constraints.rest_position import size_of
 from core.control.inputs import Input, Inputs, speed_dimension
 from core.control.linear_system import LinearSystem, Units
 from core.control.outputs import Outputs, OutputSlopes
@@ -33,7 +32,7 @@ from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.mechanism import Mechanism
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI
 from core.numerics.matrix_forms import dense
 from core.numerics.rank import solver
 from core.programs.derivatives import Equations, derivatives

@@ -1,7 +1,7 @@
 """Outputs of a machine by name, as expressions of its state: any channel of a run, or a formula of channels.
 
-y(q, v, a, λ, x, τ, p) is put together of the machine's traces; its derivatives are exact. Multipliers enter where
-forces of what holds are asked for: these are unique or refused.
+y(q, v, a, λ, x, τ, p) is put together of the machine's symbolic functions; its derivatives are exact. Multipliers
+enter where constraint forces are asked for: these are unique or refused.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.constraints.cut_coordinates import closes_loop
-from core.constraints.transmission import bearing_pairs
+from core.constraints.reactions import bearing_pairs
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.model.formula.formula_units import Dimension, dimension_named, dimension_of
-from core.numerics.spatial.attitude import quaternion_of
+from core.numerics.spatial.rotation import quaternion_of
 from core.programs.compiled import Compiled
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
 from core.simulation.run.energy_ledger import LEDGER
 
@@ -211,9 +211,9 @@ class _SymbolicChannels:
 
     def __init__(self, mech: Mechanism) -> None:
         self.mech = mech
-        self.context: TraceContext = mech.compiled.program.tracer
+        self.context: MachineSymbols = mech.compiled.program.symbolic
         context = self.context
-        self._traces: dict[str, list[Any]] = {}
+        self._results: dict[str, list[Any]] = {}
         self.inputs: dict[str, list[Any]] = dict(context.inputs("qvult"))
         self.own = symbols("x", context.nx)
         self.inputs["x"] = [*self.own, *[0.0] * context.nx]
@@ -238,10 +238,10 @@ class _SymbolicChannels:
 
     def _symbolic_result(self, name: str) -> list[Any]:
         """Return the flat symbolic result of a registered function."""
-        if name not in self._traces:
+        if name not in self._results:
             kind, _, detail = name.partition(":")
-            self._traces[name] = self.mech.compiled.program.tracer.body(kind, self.inputs, detail, inline)
-        return self._traces[name]
+            self._results[name] = self.mech.compiled.program.symbolic.body(kind, self.inputs, detail, inline)
+        return self._results[name]
 
     def channel(self, name: str, channels: Channels) -> list[Any] | None:
         """Return the components of a channel as expressions."""

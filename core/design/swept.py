@@ -20,7 +20,7 @@ from core.codegen.machine_code import MachineCode
 from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.errors import ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner
+from core.mechanics.tree import Runner
 from core.mechanism import Mechanism
 from core.model import Driver
 from core.model.aims import PLANES
@@ -96,15 +96,15 @@ class SweptPoint:
         def traced(inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
             found = self._traced_outputs(inputs, run)
             y = column([found[0], found[1], found[4]])
-            by = column([inputs["q"][self.driven], *(self._tracer.p[k] for k in self.variables)])
+            by = column([inputs["q"][self.driven], *(self._symbolic.p[k] for k in self.variables)])
             flat = ca.densify(ca.vec(ca.jacobian(y, by)))
             return [*found[:2], found[4], *ca.vertsplit(flat)]
 
         return self._forms.compiled_of_guess(traced)
 
     @property
-    def _tracer(self) -> Any:
-        return self.mech.compiled.program.tracer
+    def _symbolic(self) -> Any:
+        return self.mech.compiled.program.symbolic
 
     def _compiled_code(self, chosen: Any) -> MachineCode | BlockCode:
         return self._forms.compiled_of_guess(lambda inputs, run: chosen(self._traced_outputs(inputs, run)))
@@ -112,7 +112,7 @@ class SweptPoint:
     def _traced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return x, y, cosine, sine, reach, q as symbolic functions of the inputs."""
         closed = self._forms.positions_of(inputs["q"], run)
-        pose = KinematicState(self._tracer.tree, closed.q).frame(self._tracer.machine.frames[self.frame])
+        pose = KinematicState(self._symbolic.tree, closed.q).frame(self._symbolic.machine.frames[self.frame])
         i, j = self.axes
         matrix = pose.rotation
         reach: Any = 1.0

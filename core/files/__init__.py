@@ -3,11 +3,24 @@
 from typing import TYPE_CHECKING
 
 from core import later
-from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
+from core.files.formats import (
+    FORMATS,
+    NATIVE,
+    Format,
+    assembly,
+    check,
+    dumps,
+    format_of,
+    load,
+    loads,
+    read,
+    refreshed,
+    save,
+    write,
+)
 from core.files.source import Options, Reading, Source, Trusted, Writing
 
 if TYPE_CHECKING:
-    from core.files.assemblies import assembly, refreshed
     from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
     from core.files.meshes.meshes import MeshData, MeshPart, load_mesh
 
@@ -40,7 +53,6 @@ __all__ = [
 __getattr__ = later.names(
     __name__,
     {
-        "assemblies": ("assembly", "refreshed"),
         "meshes.lookup": ("MESH_SUFFIXES", "resolve_mesh"),
         "meshes.meshes": ("MeshData", "MeshPart", "load_mesh"),
     },

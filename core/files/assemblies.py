@@ -9,53 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from core.errors import FileError, KinetostatError
 from core.files.meshes.lookup import resolve_mesh
-from core.files.places import relative
-from core.files.source import Options, Reading, Trusted, source_of_file
+from core.files.source import Options, Reading, source_of_file
 from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly
-from core.model.edits import edits
 from core.model.fields import Element, mapped
-from core.model.shapes import IDENTITY, Pose
 
 MAX_DEPTH = 32
 """Maximum depth of nested imports."""
 MOST_BODIES = 20_000
 """Maximum number of bodies in all imported machines together; a machine imported several times counts several times."""
-
-
-def assembly(
-    model: Model,
-    name: str,
-    path: str | os.PathLike[str],
-    *,
-    parent: str = "",
-    pose: Pose = IDENTITY,
-    settings: Iterable[Any] = (),
-    trusted: Iterable[Trusted] = (),
-) -> Model:
-    """Return the model with the machine in a file added as a sub-assembly.
-
-    path : of any readable file; it is kept relative to the model's own file, if that is known
-    settings : `Setting`s of its parameters
-    trusted  : files that may run their code. Raises FileError or ModelError.
-    """
-    folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
-    place = Path(folder, path).absolute()
-    file = relative(place, folder) if folder else place.as_posix()
-    made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
-    return edits.add(model, with_content(made, model.origin, Options(trusted=frozenset(trusted)))[0])
-
-
-def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
-    """Return the model with the files of its sub-assemblies read again; only `trusted` files may run their code."""
-    options = Options(trusted=frozenset(trusted))
-    read = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
-    return dataclasses.replace(model, assemblies=read)
 
 
 def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[SubAssembly, tuple[Finding, ...]]:
@@ -113,8 +78,7 @@ def located(made: SubAssembly, importer: str) -> Path:
 
 
 def _read_machine(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
-    from core.files import formats  # the table of formats knows the readers, one of which imports files
-
+    assert options.read is not None, "files are imported while a file is read"
     key = os.path.realpath(place)
     chain = options.chain or ((os.path.realpath(importer),) if importer else ())
     if key in chain or len(chain) > MAX_DEPTH:
@@ -128,8 +92,7 @@ def _read_machine(place: Path, made: SubAssembly, importer: str, options: Option
         return known.model, ()
     inner = dataclasses.replace(options, floating=False, chain=(*chain, key))
     try:
-        source = source_of_file(place)
-        reading = formats.reading_of(formats.format_of(source), source, inner)
+        reading = options.read(source_of_file(place), inner)
     except KinetostatError as error:
         error.where = f"{error.where} (imported as '{made.name}')".lstrip()
         raise

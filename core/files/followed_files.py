@@ -1,4 +1,8 @@
-"""File references (meshes, sub-assemblies, traces, textures) kept valid when a model is saved in another folder."""
+"""References from a model to other files (meshes, sub-assemblies, recorded signals, textures).
+
+Their paths as written in the model's file stay valid when it is saved in another folder; fingerprints of their contents
+serve in cache keys.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,25 @@ import os
 from pathlib import Path
 
 from core.files.meshes.lookup import resolve_mesh
-from core.files.places import relative
+from core.files.regular_file import SIGNAL, fingerprint
 from core.model import Driver, Figures, Finding, Mesh, Model, SubAssembly
 from core.model.bodies import PLAIN_LINE
 from core.model.fields import Element, mapped
+
+
+def relative(place: Path, folder: str) -> str:
+    """Return the path from a folder to a file, with forward slashes; the full path on another drive."""
+    try:
+        return Path(os.path.relpath(place.resolve(), Path(folder).resolve())).as_posix()
+    except ValueError:
+        return place.resolve().as_posix()
+
+
+def beside(file: str, origin: str) -> str:
+    """Return the path of a file named in the document at `origin`: absolute, in the home folder (~), or relative to the
+    document."""
+    path = os.path.expanduser(file)
+    return path if os.path.isabs(path) else os.path.join(os.path.dirname(origin), path)
 
 
 def with_file_references_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
@@ -70,3 +89,20 @@ def _file_from(file: str, model: Model, folder: str) -> str:
         return file
     now = Path(os.path.dirname(os.path.abspath(model.origin)), place)
     return relative(now, folder) if now.is_file() else file
+
+
+def content_fingerprints(model: Model) -> tuple[str, ...]:
+    """Return the fingerprints of the tables of a model's drivers and of the meshes that contribute mass; "" for a
+    missing file."""
+    plain = model.expanded
+    tables = [fingerprint(beside(driver.file, model.origin), SIGNAL) for driver in plain.drivers if driver.file]
+    weighing = [shape for body in plain.bodies if body.density is not None for shape in body.shapes]
+    return (*tables, *(_mesh_content(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
+
+
+def _mesh_content(file: str, origin: str) -> str:
+    from core.files.meshes.lookup import resolve_mesh
+    from core.files.meshes.meshes import mesh_fingerprint
+
+    place = resolve_mesh(file, origin)
+    return "" if place is None else mesh_fingerprint(place)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import FileError, KinetostatError
 from core.files.foreign import refusal, unsupported_format_of
@@ -25,8 +25,9 @@ from core.files.source import (
     source_of_text,
     write_whole,
 )
-from core.model import Finding, Model
+from core.model import Finding, Model, SubAssembly
 from core.model.model import needed
+from core.model.shapes import IDENTITY, Pose
 
 
 class Format(NamedTuple):
@@ -95,7 +96,7 @@ def _read_robotica(source: Source, options: Options) -> Reading:
 
 
 def _write_robotica(model: Model) -> Writing:
-    from core.files.dh.robotica_writer import write_robotica
+    from core.files.dh.robotica_reader import write_robotica
 
     return write_robotica(model)
 
@@ -125,7 +126,7 @@ def _write_toml(model: Model) -> Writing:
 
 
 def _write_python(model: Model) -> Writing:
-    from core.files.python_script.writer import write_python
+    from core.files.python_script import write_python
 
     return write_python(model)
 
@@ -295,6 +296,11 @@ def reloaded_model(text: str, origin: str = "") -> Model:
     return reading_of(NATIVE, source_of_text(text, origin), Options()).model
 
 
+def read_source(source: Source, options: Options) -> Reading:
+    """Read a source of any known format. Raises FileError."""
+    return reading_of(format_of(source), source, options)
+
+
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
     """Read a source with a format's reader. Raises FileError."""
     if format.read is None:
@@ -304,7 +310,7 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
             remedy=_known_suffixes(reading=True),
         )
     try:
-        return _with_left_out(format.read(source, options))
+        return _with_left_out(format.read(source, dataclasses.replace(options, read=read_source)))
     except KinetostatError as error:
         raise error.at(file=source.file) from None
     except RecursionError:
@@ -328,6 +334,42 @@ def _line_being_read(trace: TracebackType | None) -> int | None:
                 found = line if isinstance(line, int) else found
         trace = trace.tb_next
     return found
+
+
+def assembly(
+    model: Model,
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    parent: str = "",
+    pose: Pose = IDENTITY,
+    settings: Iterable[Any] = (),
+    trusted: Iterable[Trusted] = (),
+) -> Model:
+    """Return the model with the machine in a file added as a sub-assembly.
+
+    path : of any readable file; it is kept relative to the model's own file, if that is known
+    settings : `Setting`s of its parameters
+    trusted  : files that may run their code. Raises FileError or ModelError.
+    """
+    from core.files.assemblies import with_content
+    from core.files.followed_files import relative
+    from core.model.edits import edits
+
+    folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
+    place = Path(folder, path).absolute()
+    file = relative(place, folder) if folder else place.as_posix()
+    made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
+    return edits.add(model, with_content(made, model.origin, Options(trusted=frozenset(trusted), read=read_source))[0])
+
+
+def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
+    """Return the model with the files of its sub-assemblies read again; only `trusted` files may run their code."""
+    from core.files.assemblies import with_content
+
+    options = Options(trusted=frozenset(trusted), read=read_source)
+    filled = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
+    return dataclasses.replace(model, assemblies=filled)
 
 
 def _with_left_out(reading: Reading) -> Reading:

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.files.contents import content_fingerprints
+from core.files.followed_files import content_fingerprints
 from core.files.formats import dumps, reloaded_model, with_left_out
 from core.kinds import KindError, kinds_for_other_processes, register
-from core.model.unknown_kinds import user_kinds_of
+from core.model.model import user_kinds_of
 
 if TYPE_CHECKING:
     from core.model import Model

@@ -98,6 +98,8 @@ class Options:
     """Files that led here by importing one another, as full paths."""
     imported: dict[str, Reading] = field(default_factory=dict)
     """Imported files that were already read; each is read once."""
+    read: Callable[[Source, Options], Reading] | None = None
+    """Reader of imported files, of any format; None outside of a reading."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Context:
     @cached_property
     def assumed(self) -> tuple[str, ...]:
         """Names of parameters that still have an assumed value, since neither the file nor the user gave one."""
-        from core.files.dh.rows import assumed_parameters
+        from core.files.dh.table import assumed_parameters
 
         likely = [p for p in self.model.parameters if p.assumed]
         first = {p.name: p.value for p in assumed_parameters([p.name for p in likely])}

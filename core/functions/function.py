@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from core.functions.context import Context
 from core.functions.options import Option
 from core.later import dataclass
-from core.model.unknown_kinds import refusal
+from core.model.model import refusal
 
 if TYPE_CHECKING:
     from core.functions.results import Result

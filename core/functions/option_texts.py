@@ -22,7 +22,7 @@ def quantity(value: Any, context: Context, option: Option) -> float:
     """Return a finite float from a number, or from a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
         from core.model.formula.expression import evaluate, parse
-        from core.model.validation.units import wrong_dimension
+        from core.model.validation.formulas import wrong_dimension
 
         try:
             if (said := wrong_dimension(value, getattr(option, "dimension", "none"))) is not None:

@@ -505,7 +505,7 @@ class SignalValues(Signals):
     def number(self, name: str, given: Any, context: Context) -> float:
         """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
         from core.model.trims import dimension_of_signal
-        from core.model.validation.units import wrong_dimension
+        from core.model.validation.formulas import wrong_dimension
 
         if isinstance(given, str):
             try:

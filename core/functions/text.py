@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.formula.numerals import level, readable
-from core.model.units.units import SI, display
+from core.model.units import SI, display
 
 DIGITS = 6
 NARROW = 110

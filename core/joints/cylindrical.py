@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
-from core.joints.members import angle, on_axis, parallel, sliding, turning
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Forbidden,
+    Scalars,
+    SteadyKind,
+    angle,
+    on_axis,
+    parallel,
+    sliding,
+    turning,
+)
 from core.later import dataclass
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import about_z
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import ZERO, Vector3, Z
+from core.numerics.spatial.vector import ZERO, Force, Vector3, Z
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
-from core.joints.members import aligned, coincident, cosine_of_angle
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Exchange,
+    Forbidden,
+    Scalars,
+    SteadyKind,
+    aligned,
+    coincident,
+    cosine_of_angle,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.relative_measures import Measured

@@ -1,4 +1,5 @@
-"""Interface of a joint kind: description, motion, constraints, measured coordinates and elementary joints.
+"""Interface of a joint kind: description, motion, constraints, measured coordinates and elementary joints; and building
+blocks of kinds.
 
 Frame b moves relative to frame a. The frames are *canonical*: the joint's axis is z (`read` gives the rotation that
 makes it so), and a kind's instance holds only the numbers that remain. Everything is over abstract scalars.
@@ -10,15 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
+from core.errors import ModelError
 from core.kinds import KindError
 from core.later import dataclass
-from core.numerics.spatial.motion import ZERO as ZERO_MOTION
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
-from core.numerics.spatial.rotation import Rotation, from_z, normalised
-from core.numerics.spatial.scalar import Scalar, minus
+from core.numerics.spatial.rotation import ROUNDING_TOLERANCE, Rotation, from_axes, from_z, normalised, twist
+from core.numerics.spatial.scalar import Scalar, minus, plus, times
+from core.numerics.spatial.vector import ZERO, ZERO_MOTION, Force, Motion, Vector3, Z
 
 if TYPE_CHECKING:  # documents know the kinds, and are read without NumPy
     import numpy as np
@@ -264,3 +265,115 @@ def _keeps_default(cls: type[JointKind], member: str) -> bool:
     """Return True if a kind keeps the default of a member."""
     own, base = (getattr(owner, member) for owner in (cls, JointKind))
     return getattr(own, "__func__", own) is getattr(base, "__func__", base)
+
+
+def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
+    """Measure a joint's coordinates between its frames, and per speed the wrench on b about b's origin, world axes."""
+    values, wrenches = law.measure(X_a.inverse() @ X_b)
+    turn = X_a.rotation
+    return Measured(values, tuple(Force(turn.act(W.moment), turn.act(W.force)) for W in wrenches))
+
+
+@dataclass(frozen=True)
+class Reversed:
+    """Joint that gives the motion of a relative to b, with the coordinates of b relative to a.
+
+    X_ba = X_ab⁻¹; V of a in b, in a's axes = −X_ab V_ab, whose rate is −X_ab (Ṡ v) since V_ab × V_ab = 0.
+    """
+
+    law: JointLaw
+
+    @property
+    def nq(self) -> int:
+        return self.law.nq
+
+    @property
+    def nv(self) -> int:
+        return self.law.nv
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        return self.law.neutral
+
+    @property
+    def balls(self) -> tuple[tuple[int, ...], ...]:
+        return self.law.balls
+
+    def pose(self, q: Scalars) -> Pose:
+        return self.law.pose(q).inverse()
+
+    def subspace(self, q: Scalars) -> Columns:
+        X_ab = self.law.pose(q)
+        return tuple(-X_ab.motion(column) for column in self.law.subspace(q))
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return -self.law.pose(q).motion(self.law.bias(q, v))
+
+    def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return self.law.rate(q, v)
+
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+        return self.law.displacement(q, rest)
+
+    def carried(self, v: Scalars) -> Scalars | None:
+        return self.law.carried(v)
+
+
+def turning(axis: Vector3) -> Motion:
+    """Return the column of a rotation about an axis."""
+    return Motion(axis, ZERO)
+
+
+def sliding(axis: Vector3) -> Motion:
+    """Return the column of a translation along an axis."""
+    return Motion(ZERO, axis)
+
+
+def canonical_frame(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
+    """Return the second axis of a joint in its canonical frame c (a unit vector), and R_ac; z of c is the joint's axis
+    and y lies in the half plane of the second axis. Raises ModelError where the two are parallel."""
+    first, second = normalised(axis), normalised(second_axis)
+    along = first.dot(second)
+    if isinstance(along, float) and abs(along) > 1.0 - ROUNDING_TOLERANCE:
+        raise ModelError(
+            "The joint's axis and second axis are parallel.",
+            where="second_axis",
+            remedy="Give a second axis that is not parallel to the first.",
+        )
+    R_ac = from_axes(first, second)
+    return R_ac.act_back(second), R_ac
+
+
+def angle(X_ab: Pose) -> tuple[Scalar, Force]:
+    """Return the angle about z, −π … π, and the wrench that gives its rate."""
+    value, g = twist(X_ab.rotation, Z)
+    return value, Force(g, ZERO)
+
+
+def coincident(X: Pose) -> list[Scalar]:
+    """Residuals of coincident origins."""
+    return list(X.position)
+
+
+def on_axis(X: Pose) -> list[Scalar]:
+    """Residuals of b's origin on a's axis."""
+    return [X.position.x, X.position.y]
+
+
+def parallel(R: Rotation) -> list[Scalar]:
+    """Residuals of parallel z axes: x and y components in a of b's z axis."""
+    return [R.x.z, R.y.z]
+
+
+def aligned(R: Rotation) -> list[Scalar]:
+    """Residuals of aligned frames: the axial vector of R (sin φ n)."""
+    return [
+        times(0.5, minus(R.z.y, R.y.z)),
+        times(0.5, minus(R.x.z, R.z.x)),
+        times(0.5, minus(R.y.x, R.x.y)),
+    ]
+
+
+def cosine_of_angle(R: Rotation) -> Scalar:
+    """Return the cosine of the angle of a rotation."""
+    return times(0.5, minus(plus(plus(R.x.x, R.y.y), R.z.z), 1.0))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Forbidden, JointKind, Scalars
-from core.joints.members import angle, parallel, sliding, turning
+from core.joints.kind import Columns, Elementary, Forbidden, JointKind, Scalars, angle, parallel, sliding, turning
 from core.later import dataclass
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import about_z, from_z
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import ZERO, Vector3, X, Y, Z
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, X, Y, Z
 
 
 @dataclass(frozen=True)

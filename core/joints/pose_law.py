@@ -11,17 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.joints.kind import Columns, JointKind, Scalars
-from core.joints.members import canonical_frame
+from core.joints.kind import Columns, JointKind, Scalars, canonical_frame
 from core.numerics.spatial.dual import Dual, rate_of, value_of
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import ZERO as ZERO_MOTION
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import Rotation, from_z, normalised
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import ZERO_MOTION, Force, Motion, Vector3
 
 Array = NDArray[np.float64]
 Law = TypeVar("Law", bound=JointKind)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
-from core.joints.members import aligned, cosine_of_angle, on_axis, sliding
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Exchange,
+    Forbidden,
+    Scalars,
+    SteadyKind,
+    aligned,
+    cosine_of_angle,
+    on_axis,
+    sliding,
+)
 from core.later import dataclass
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import ZERO, Vector3, Z
+from core.numerics.spatial.vector import ZERO, Force, Vector3, Z
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
-from core.joints.members import angle, coincident, parallel, turning
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Exchange,
+    Forbidden,
+    Scalars,
+    SteadyKind,
+    angle,
+    coincident,
+    parallel,
+    turning,
+)
 from core.later import dataclass
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured

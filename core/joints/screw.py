@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from typing import Self
 
-from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
-from core.joints.members import angle, on_axis, parallel
+from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind, angle, on_axis, parallel
 from core.later import dataclass
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import Rotation, about_z, from_z, normalised
 from core.numerics.spatial.scalar import Scalar, apply, is_zero, minus, over, plus, times
-from core.numerics.spatial.vector import Vector3, Z
+from core.numerics.spatial.vector import Motion, Vector3, Z
 
 TURN = 2.0 * math.pi
 

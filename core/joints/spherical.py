@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
-from core.joints.members import coincident, turning
+from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind, coincident, turning
 from core.later import dataclass
-from core.numerics.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
-from core.numerics.spatial.rotation import from_quaternion
+from core.numerics.spatial.rotation import (
+    from_quaternion,
+    quaternion_difference,
+    quaternion_of,
+    quaternion_rate,
+    rotation_vector,
+)
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import ZERO, X, Y, Z
+from core.numerics.spatial.vector import ZERO, Force, X, Y, Z
 
 if TYPE_CHECKING:
     from core.joints.kind import Array

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Self
 
-from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
-from core.joints.members import canonical_frame, coincident, turning
+from core.joints.kind import (
+    Columns,
+    Elementary,
+    Exchange,
+    Forbidden,
+    JointKind,
+    Scalars,
+    canonical_frame,
+    coincident,
+    turning,
+)
 from core.later import dataclass
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import Rotation, about, about_z, from_z, tidy
 from core.numerics.spatial.scalar import Scalar, apply, minus, over, times
-from core.numerics.spatial.vector import ZERO, Vector3, Z
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, Z
 
 
 @dataclass(frozen=True)

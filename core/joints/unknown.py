@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from core.joints.kind import Columns, Scalars, SteadyKind
-from core.joints.members import aligned, coincident
+from core.joints.kind import Columns, Scalars, SteadyKind, aligned, coincident
 from core.later import dataclass
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.relative_measures import Measured

@@ -21,13 +21,11 @@ from typing import Any, NamedTuple
 from core.mechanics.factor import Factors, factorise, solve
 from core.mechanics.kinematics import coordinates, span, speeds
 from core.mechanics.loads import attractions, base_acceleration, joint_resistance
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Scalars, Tree
-from core.numerics.spatial.force import Force
+from core.mechanics.tree import Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import ArticulatedInertia, Inertia, articulated
-from core.numerics.spatial.motion import ZERO, Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus
+from core.numerics.spatial.vector import ZERO_MOTION, Force, Motion
 
 
 class Outward(NamedTuple):
@@ -140,7 +138,7 @@ def aba(
     outs: list[Outward] = []
     handles: list[Handle] = []
     for i, link in enumerate(tree.links):
-        V_parent = ZERO if link.parent < 0 else outs[link.parent].velocity
+        V_parent = ZERO_MOTION if link.parent < 0 else outs[link.parent].velocity
         outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], V_parent))
         force = outs[i].force
         for pull in (pulls[i], external[i] if external else None):

@@ -18,13 +18,11 @@ from itertools import accumulate
 from typing import Any
 
 from core.mechanics.kinematics import coordinates
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Coupling, Scalars, Tree
-from core.numerics.spatial.force import Force
+from core.mechanics.tree import Coupling, Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, plus, times, total
+from core.numerics.spatial.vector import Force, Motion
 
 Columns = tuple[Motion, ...]
 

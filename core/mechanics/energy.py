@@ -1,8 +1,8 @@
-"""Kinetic and potential energy.
+"""Kinetic and potential energy, and momentum.
 
 Kinetic energy is ½ V · I V over the links, V from link to link outward as in `core.mechanics.rnea`, and
 ½ armature q̇² of the rotors; potential energy is −m g · c of weights (−m μ/r in a point field) and ½ k |q − rest|² of
-joint springs.
+joint springs. Momentum is Σ X* I V, at the world's origin in world axes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import Any
 
 from core.mechanics.kinematics import coordinates, link_poses, span, speeds
 from core.mechanics.loads import attraction_potential
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Scalars, Tree
+from core.mechanics.tree import Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
-from core.numerics.spatial.motion import ZERO, Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, plus, times, total
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import ZERO_FORCE, ZERO_MOTION, Force, Motion, Vector3
 
 
 def moving(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:
@@ -37,7 +35,7 @@ def kinetic_by_link(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) ->
     velocities: list[Motion] = []
     result: list[Scalar] = []
     for i, link in enumerate(tree.links):
-        V_parent = ZERO if link.parent < 0 else velocities[link.parent]
+        V_parent = ZERO_MOTION if link.parent < 0 else velocities[link.parent]
         velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
         result.append(run(kinetic_of, link.inertia, velocities[i], link.armature, own_v[i]))
     return result
@@ -86,3 +84,22 @@ def potential_by_link(tree: Tree, q: Scalars, run: Runner = inline) -> list[Scal
             term = run(plus, term, run(spring_potential, link.law, link.stiffness, link.rest, own[i]))
         result.append(term)
     return result
+
+
+def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
+    """Return the sum plus X* I V."""
+    return sum_so_far + X_WL.force(inertia.act(V))
+
+
+def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
+    """Return the momentum (6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors
+    (armature)."""
+    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    poses = link_poses(tree, q, run)
+    velocities: list[Motion] = []
+    result = ZERO_FORCE
+    for i, link in enumerate(tree.links):
+        V_parent = ZERO_MOTION if link.parent < 0 else velocities[link.parent]
+        velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
+        result = run(_momentum_added, result, link.inertia, velocities[i], poses[i])
+    return [*result.moment, *result.force]

@@ -8,11 +8,9 @@ from typing import Any
 from core.mechanics.energy import moving
 from core.mechanics.kinematics import coordinates, link_poses, own_coordinates, place, span, speeds
 from core.mechanics.loads import base_acceleration
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Place, Scalars, Tree
-from core.numerics.spatial.motion import ZERO, Motion
+from core.mechanics.tree import Place, Runner, Scalars, Tree, inline
 from core.numerics.spatial.pose import IDENTITY, Pose
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import ZERO_MOTION, Motion, Vector3
 
 
 def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
@@ -71,7 +69,7 @@ class KinematicState:
         """Return [ω; v] of every link's origin, in the link's axes."""
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
-            parent = ZERO if link.parent < 0 else result[link.parent]
+            parent = ZERO_MOTION if link.parent < 0 else result[link.parent]
             result.append(self.run(moving, link.law, link.placement, self.coordinates[i], self.speeds[i], parent))
         return result
 
@@ -83,7 +81,7 @@ class KinematicState:
         for i, link in enumerate(self.tree.links):
             inner = link.parent < 0
             parents = (
-                (ZERO, base_acceleration(self.tree.gravity))
+                (ZERO_MOTION, base_acceleration(self.tree.gravity))
                 if inner
                 else (self.motions[link.parent], result[link.parent])
             )
@@ -102,7 +100,7 @@ class KinematicState:
         """Return motion and spatial acceleration (minus gravity) of a frame's link about the world point p, world
         axes."""
         if place.link < 0:
-            return ZERO, base_acceleration(self.tree.gravity)
+            return ZERO_MOTION, base_acceleration(self.tree.gravity)
         both = self.motions[place.link], self.accelerations[place.link]
         V, A = (self.run(about, p, self.poses[place.link], motion) for motion in both)
         return V, A
@@ -118,7 +116,7 @@ class KinematicState:
     def motion(self, place: Place) -> Motion:
         """Return [ω; v] of a frame's origin, world axes."""
         if place.link < 0 or self.v is None:
-            return ZERO
+            return ZERO_MOTION
         if id(place) not in self._motions:
             motion = self.run(motion_of, self.poses[place.link], self.motions[place.link], place.pose.position)
             self._motions[id(place)] = place, motion

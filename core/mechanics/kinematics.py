@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Coupling, Link, Scalars, Tree, follow
-from core.numerics.spatial.motion import Motion
+from core.mechanics.tree import Coupling, Link, Runner, Scalars, Tree, follow, inline
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.scalar import Scalar, plus, times, total
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Motion, Vector3
 
 
 def own_coordinates(link: Link, q: Scalars, run: Runner = inline) -> tuple[Scalar, ...]:

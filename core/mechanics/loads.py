@@ -11,14 +11,10 @@ from typing import Any
 
 from core.mechanics.dry_friction import DryFriction, resisting, vector_friction_force
 from core.mechanics.kinematics import coordinates, link_poses, speeds
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Gravity, Link, PointMass, Scalars, Tree
-from core.numerics.spatial.force import ZERO as ZERO_FORCE
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
+from core.mechanics.tree import Gravity, Link, PointMass, Runner, Scalars, Tree, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, is_zero, negated, over, plus, sqrt, times
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, ZERO_FORCE, Force, Motion, Vector3
 
 
 def passive(

@@ -18,13 +18,11 @@ from typing import Any, NamedTuple
 
 from core.mechanics.kinematics import coordinates, span, speeds
 from core.mechanics.loads import attractions, base_acceleration, joint_resistance
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Coupling, Scalars, Tree
-from core.numerics.spatial.force import Force
+from core.mechanics.tree import Coupling, Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia
-from core.numerics.spatial.motion import ZERO, Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, plus, times
+from core.numerics.spatial.vector import ZERO_MOTION, Force, Motion
 
 
 class Outward(NamedTuple):
@@ -91,7 +89,7 @@ def rnea(
     external : wrench on each link, in its axes at its origin (None: none)
     """
     own_q, own_v, own_a = coordinates(tree, q, run), speeds(tree, v, run), speeds(tree, a, run)
-    ground = (ZERO, base_acceleration(tree.gravity) if gravity else ZERO)
+    ground = (ZERO_MOTION, base_acceleration(tree.gravity) if gravity else ZERO_MOTION)
     pulls = attractions(tree, q, run) if gravity else [None] * len(tree.links)
     resisting = joint_resistance(tree, q, v, resist, run)
     # outward: motion, and the force for it, of every link

@@ -18,13 +18,11 @@ from collections.abc import Sequence
 
 from core.mechanics.crba import gathered, joint_motion, screw_product
 from core.mechanics.kinematics import coordinates
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Scalars, Tree
+from core.mechanics.tree import Runner, Scalars, Tree, inline
 from core.numerics.spatial.inertia import Inertia, Symmetric3
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.scalar import Scalar, minus, plus, times
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Motion, Vector3
 
 DEEP, DEEP_BRANCHED = 48, 24
 """Depth of a tree, in speeds from the world, from which segments pay off: for a chain, and for a tree that branches at

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.codegen.evaluator import Array, Evaluator
 from core.constraints import rest_position
-from core.constraints.states import one_state, states_of
+from core.constraints.named_values import one_state, states_of
 from core.errors import ModelError, SimulationError
 from core.mechanics.elements.time_argument import Splines
 from core.mechanics.multibody.coordinates import Coordinate
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.codegen.evaluator import Guarded
     from core.constraints.acting_states import RestingTest
     from core.constraints.closed_forms.wording import Step
-    from core.constraints.cut_limits import CutLimit
+    from core.constraints.cut_coordinates import CutLimit
     from core.constraints.force_ranges import ForceRanges
     from core.constraints.mobility.mobility import Mobility
     from core.constraints.motion_derivatives import MotionDerivatives
@@ -75,7 +75,7 @@ class Mechanism:
     def to_show(cls, model: Model) -> Mechanism:
         """Mechanism of a model for display only: elements of unknown kinds are left out, and joints of unknown kinds do
         not move. Computations and runs refuse such a model with the name of the kind."""
-        from core.model.edits.known_part import known_part
+        from core.model.edits.edits import known_part
 
         mech = cls(known_part(model))
         mech.model = model
@@ -228,7 +228,7 @@ class Mechanism:
 
     def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
-        if self.compiled.program.tracer.long:
+        if self.compiled.program.symbolic.long:
             return np.stack([self.jacobian(q, name, p=p) for name in self.frame_names], axis=-3)
         return self._call("frames_jacobian", q, p=p)
 
@@ -502,7 +502,7 @@ class Mechanism:
     @property
     def cut_limits(self) -> tuple[CutLimit, ...]:
         """Limits of loop-closing joints."""
-        from core.constraints.cut_limits import cut_limits
+        from core.constraints.cut_coordinates import cut_limits
 
         return cut_limits(self.compiled)
 

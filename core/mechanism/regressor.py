@@ -23,16 +23,16 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
 from core.constraints.multipliers import equivalent_actuator_forces_each
-from core.constraints.states import states_of
+from core.constraints.named_values import states_of
 from core.errors import ModelError, near_misses
 from core.mechanics.dry_friction import is_controlled
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Joint
 from core.numerics.rank import least, null_space
-from core.programs import regressor as traces
+from core.programs import regressor as symbolic_regressor
 from core.programs.compiled import Compiled
 from core.programs.regressor import INERTIAL, OF_JOINTS, LinearParameter
 
@@ -64,7 +64,11 @@ class LinearParameters(NamedTuple):
 
 def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None) -> LinearParameters:
     """Return the parameters of the selected kinds (`KINDS`) at parameter values (n_p,)."""
-    wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _checked_kinds(kinds)]
+    wanted = [
+        each
+        for each in symbolic_regressor.linear_parameters(compiled.program.symbolic)
+        if each.kind in _checked_kinds(kinds)
+    ]
     names = tuple(f"{each.owner}.{each.part}" for each in wanted)
     return LinearParameters(
         tuple(wanted),
@@ -97,7 +101,7 @@ def regressor(
         for x, size, word in ((q, compiled.nq, "q"), (v, compiled.nv, "v"), (a, compiled.nv, "a"))
     )
     chosen = _checked_kinds(kinds)
-    every = traces.linear_parameters(compiled.program.tracer)
+    every = symbolic_regressor.linear_parameters(compiled.program.symbolic)
     Y = compiled.call("regressor", q, v, a, p=p)[..., [k for k, each in enumerate(every) if each.kind in chosen]]
     if actuators is None and not compiled.constrained:
         return np.asarray(Y)
@@ -148,7 +152,7 @@ def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
 
 def _parameter_units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     inertial = {"m": "kg", **dict.fromkeys(INERTIAL[1:4], "kg·m"), **dict.fromkeys(INERTIAL[4:], "kg·m²")}
-    members = {joint.name: joint for joint in compiled.program.tracer.machine.members}
+    members = {joint.name: joint for joint in compiled.program.symbolic.machine.members}
 
     def turns(joint: str) -> bool:
         return members[joint].info.speed_dimensions[0] == "angular_velocity"
@@ -164,7 +168,7 @@ def _parameter_values(compiled: Compiled, wanted: Sequence[LinearParameter], p: 
     inertias = {
         body: numbers.inertia(topology.model.body(body)) for body in {e.owner for e in wanted if e.kind == "inertia"}
     }
-    members = {joint.name: joint for joint in compiled.program.tracer.machine.members}
+    members = {joint.name: joint for joint in compiled.program.symbolic.machine.members}
     found = []
     for each in wanted:
         if each.kind == "inertia":

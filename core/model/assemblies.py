@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import ExpressionError, ModelError, near_misses
 from core.later import dataclass
@@ -21,9 +21,6 @@ from core.model.fields import Element, Value, name, part, parts, reference, text
 from core.model.formula.expression import CONSTANTS, Name, parse
 from core.model.parameters import Parameter
 from core.model.shapes import IDENTITY, Pose
-
-if TYPE_CHECKING:
-    from core.model.model import Model
 
 BROUGHT = (
     "parameters",
@@ -53,8 +50,8 @@ class SubAssembly(Element):
     pose: Pose = part(Pose, "Pose of its ground in the parent", IDENTITY)
     settings: tuple[Setting, ...] = parts(Setting, "Parameter values")
     description: str = text("Notes")
-    content: Model | None = dataclasses.field(default=None, repr=False)
-    """The machine read from the file (set by core.files); not saved."""
+    content: Any = dataclasses.field(default=None, repr=False)
+    """The machine read from the file (a `core.model.model.Model`, set by core.files), or None; not saved."""
 
     def validate(self) -> None:
         """Raise ModelError unless the name is usable in formulas, and each setting names a different parameter of the

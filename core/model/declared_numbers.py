@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from core.errors import ModelError
 from core.later import dataclass
 from core.model.fields import Element, Value, scalar, text
-from core.model.units.compound_units import compound, is_si
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI, compound, is_si
 
 
 def _declared_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:

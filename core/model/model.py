@@ -1,4 +1,8 @@
-"""The document: one immutable value that holds the user's description of the machine, and nothing else."""
+"""The document: one immutable value that holds the user's description of the machine, and nothing else.
+
+Expanded, its chains become bodies, joints and frames; sub-assemblies their elements; joints given in world axes are
+converted to the frames of bodies.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
+from core.joints import JOINT_KINDS, Free, JointKind
+from core.kinds import own_kinds, why_unknown
 from core.later import dataclass
 from core.model.aims import Aim
-from core.model.assemblies import SubAssembly
+from core.model.assemblies import BROUGHT, SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
-from core.model.chains import DHChain
-from core.model.constraints import Constraint, Driver
-from core.model.expansion import expanded
+from core.model.chains import DHChain, expand
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -28,20 +33,133 @@ from core.model.fields import (
     parts,
     text,
 )
-from core.model.forces import Force, Junction
+from core.model.forces import FORCE_KINDS, Force, Junction
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
-from core.model.placements import Carrier, Placement, placements
-from core.model.sensors import Sensor
-from core.model.shapes import Material
-from core.model.signals import TIME, signal_names
+from core.model.reference_pose import Carrier, Placement, placements
+from core.model.sensors import SENSOR_KINDS, Sensor
+from core.model.shapes import IDENTITY, Material
+from core.model.signals import TIME, component
 from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
-from core.model.unknown_kinds import elements_of_unknown_kind
 from core.model.validation.circular_references import circles
+
+
+def expanded(model: Model) -> Model:
+    """Return the same machine without chains, sub-assemblies and joints given in world axes (the model itself if it has
+    none).
+
+    The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
+    each of them, so that a change of a parameter costs little.
+    """
+    given = [joint for joint in model.joints if joint.given_in != "frames"]
+    if not model.chains and not model.assemblies and not given:
+        return model
+    whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
+    for chain in model.chains:
+        for collection, brought in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
+            whole[collection] += brought
+    for assembly in model.assemblies:
+        for collection, elements in assembly.brought.items():
+            whole[collection] += elements
+    if given:
+        bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
+        from core.model.reference_pose import joint_in_body_frames  # needs NumPy, which most models do without
+
+        whole["joints"] = [joint_in_body_frames(joint, bodies, frames) for joint in whole["joints"]]
+    whole["joints"] += _free_joints_of_floating(model, whole)
+    plain = object.__new__(type(model))
+    for field in dataclasses.fields(model):
+        object.__setattr__(plain, field.name, getattr(model, field.name))
+    for collection, members in whole.items():
+        object.__setattr__(plain, collection, tuple(members))
+    object.__setattr__(plain, "chains", ())
+    object.__setattr__(plain, "assemblies", ())
+    return plain
+
+
+def _free_joints_of_floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
+    """Return free joints for the floating bodies of sub-assemblies mounted elsewhere than on the ground, so that they
+    start at the mount."""
+    away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
+    if not away:
+        return []
+    groups = _ConnectedGroups(whole)
+    taken = {joint.name for joint in whole["joints"]}
+    children = {joint.child for joint in whole["joints"]}
+    joints = []
+    for assembly in away:
+        bodies = [body.name for body in assembly.brought.get("bodies", ())]
+        for name in [*(b for b in bodies if b not in children), *bodies]:
+            if groups.root(name) != groups.root(WORLD) and name not in taken:
+                joints.append(Joint(name=name, kind=Free.name, parent=assembly.ground, child=name))
+                groups.join(WORLD, name)
+    return joints
+
+
+class _ConnectedGroups:
+    """Groups of connected bodies and frames (union–find)."""
+
+    def __init__(self, whole: dict[str, list[Any]]) -> None:
+        self.leader: dict[str, str] = {}
+        for frame in whole["frames"]:
+            self.join(frame.parent, frame.name)
+        for joint in whole["joints"]:
+            self.join(joint.parent, joint.child)
+
+    def root(self, name: str) -> str:
+        """Return the representative of the group that contains a body or frame."""
+        while (leader := self.leader.get(name, name)) != name:
+            self.leader[name] = name = self.leader.get(leader, leader)
+        return name
+
+    def join(self, a: str, b: str) -> None:
+        """Merge the groups of two bodies or frames."""
+        self.leader[self.root(a)] = self.root(b)
+
+
+FAMILIES: dict[str, tuple[str, Collection[str]]] = {
+    "joints": ("joint", JOINT_KINDS),
+    "sensors": ("sensor", SENSOR_KINDS),
+    "forces": ("force", FORCE_KINDS),
+    "constraints": ("constraint", CONSTRAINT_KINDS),
+}
+"""Collection → noun of its kinds, and the known kinds."""
+
+
+def elements_of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
+    """Yield (collection, element) of elements whose kind is unknown."""
+    for collection, (_, known) in FAMILIES.items():
+        yield from ((collection, each) for each in getattr(model, collection) if each.kind not in known)
+
+
+def reason(collection: str, element: Any) -> tuple[str, str]:
+    """Return the reason why the kind of such an element is unknown, and the remedy."""
+    family, known = FAMILIES[collection]
+    return why_unknown(family, element.kind, known)
+
+
+def refusal(model: Element) -> ModelError | None:
+    """Return the error about the first element of unknown kind; None if all are known."""
+    for collection, element in elements_of_unknown_kind(model):
+        what, remedy = reason(collection, element)
+        return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
+    return None
+
+
+def refuse_unknown_kinds(model: Element) -> None:
+    """Raise ModelError naming the first element of unknown kind."""
+    if (error := refusal(model)) is not None:
+        raise error
+
+
+def user_kinds_of(model: Element) -> tuple[type[Any], ...]:
+    """Return the user-defined kinds used by an expanded model."""
+    named = ((family, e.kind) for collection, (family, _) in FAMILIES.items() for e in getattr(model, collection))
+    return tuple(own_kinds(named).values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,3 +454,19 @@ def needed(given: object) -> Model:
     if not isinstance(given, Model):
         raise ModelError(f"A model is needed, not {type(given).__name__}.", remedy="Read one with load(path).")
     return given
+
+
+def signal_names(model: Model) -> frozenset[str]:
+    """Return all names that formulas of an expanded model may use, besides parameters and the element's own names."""
+    names = set(TIME)
+    children = {joint.child for joint in model.joints}
+    kinds: list[tuple[str, type[JointKind]]] = [(joint.name, joint.info) for joint in model.joints]
+    kinds += [(body.name, Free) for body in model.bodies if body.name not in children]
+    for joint, kind in kinds:
+        coordinates = [component(joint, suffix) for suffix in kind.coordinates]
+        speeds = [component(joint, suffix) for suffix in kind.speeds]
+        names.update(coordinates, (f"{name}.q" for name in coordinates), (f"{name}.v" for name in speeds))
+    for sensor in model.sensors:
+        values = [component(sensor.name, suffix) for suffix in sensor.info.components]
+        names.update(values, (f"{name}.rate" for name in values))
+    return frozenset(names)

@@ -12,7 +12,7 @@ from core.later import dataclass
 from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
 from core.model.plain_lists import plain_value
-from core.model.units.units import SI
+from core.model.units import SI
 from core.numerics.spatial.scalar import Scalar
 
 

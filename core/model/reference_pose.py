@@ -4,25 +4,61 @@ With X_WB the pose of a body in the reference pose and X_Wj the joint's frame th
 
     X_Ba = X_WB⁻¹ X_Wj   on either side,        axis in a = R_Wjᵀ · axis in the world
 
-Positions and axes may be formulas; rotations must be plain numbers, so that what is made is formulas again.
+Positions and axes may be formulas; rotations must be plain numbers, so that the results are formulas again. A frame is
+carried by the body, the ground or the junction to which its chain of frames is attached.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.model.bodies import WORLD, Body, Frame
+from core.model.bodies import WORLD, Body, Frame, World
 from core.model.fields import Value
+from core.model.forces import Junction
 from core.model.formula.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
 from core.model.joints import Joint
-from core.model.placements import carrier_and_frames
 from core.model.shapes import IDENTITY, Pose
+
+Carrier = Body | World | Junction
+"""An element that carries frames: body, ground or junction."""
+
+
+class Placement(NamedTuple):
+    """The position of a body, frame or junction relative to its carrier."""
+
+    carrier: Carrier
+    frames: tuple[Frame, ...] = ()
+    """Frames from the carrier outwards, the frame itself last; the product of their poses is the frame's pose on the
+    carrier (they may hold formulas, so that no single pose of the document can express it)."""
+
+
+def placements(world: World, carriers: Iterable[Body | Junction], frames: Iterable[Frame]) -> dict[str, Placement]:
+    """Return name → placement of the ground and of all bodies, junctions and frames."""
+    by_name = {frame.name: frame for frame in frames}
+    found = {WORLD: Placement(world), **{each.name: Placement(each) for each in carriers}}
+    for name in by_name:
+        below = carrier_and_frames(name, by_name)[1]
+        found[name] = Placement(found[below[0].parent].carrier, below)
+    return found
+
+
+def carrier_and_frames(name: str, frames: Mapping[str, Frame]) -> tuple[str, tuple[Frame, ...]]:
+    """Return the name of the carrier of `name`, and the frames from the carrier outwards.
+
+    Frames that hang on each other in a circle (which a model is not allowed) are walked once.
+    """
+    below: dict[str, Frame] = {}
+    while name in frames and name not in below:
+        below[name] = frames[name]
+        name = frames[name].parent
+    return name, tuple(reversed(below.values()))
+
 
 Matrix = NDArray[np.float64]
 _TINY = 4e-16

@@ -15,9 +15,8 @@ from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
 from core.model.plain_lists import named_axis
 from core.numerics.spatial import relative_measures as m
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.relative_measures import Measure
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Motion, Vector3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Shapes of bodies, drawn on screen and used for mass properties when a body has a density."""
+"""Poses, and shapes of bodies, drawn on screen and used for mass properties when a body has a density."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from core.model.fields import (
     vector,
 )
 from core.model.plain_lists import angles_of_matrix, are_plain_numbers, matrix_of
-from core.numerics.spatial import mass_properties as solids
+from core.numerics.spatial import inertia as solids
 from core.numerics.spatial.inertia import ZERO as NO_MASS
 from core.numerics.spatial.inertia import Inertia
+from core.numerics.spatial.rotation import angles_of
 from core.numerics.spatial.scalar import Scalar
 
 
@@ -433,3 +434,10 @@ SHAPE_TYPES: Kinds[Shape] = Kinds(
     named_by="word",
 )
 """Shape classes by the word used in files and menus."""
+
+
+def pose_of(X: Any) -> Pose:
+    """Return the pose of a matrix (4, 4): position in m, angles about the fixed axes x, y, z in rad."""
+    x, y, z = (float(entry) + 0.0 for entry in X[:3, 3])  # −0 is 0
+    a, b, c = (angle + 0.0 for angle in angles_of(X[:3, :3]))
+    return Pose(position=(x, y, z), rotation=(a, b, c))

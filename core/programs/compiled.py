@@ -11,12 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.evaluator import Array, Evaluator
-from core.codegen.signature import Signature
+from core.codegen.evaluator import Array, Evaluator, Signature
 from core.errors import ModelError, near_misses
-from core.mechanics.elements.constraint_reader import ConstraintReader
 from core.mechanics.elements.constraints.kinematic_constraint import Row
-from core.mechanics.elements.element_reader import Elements
+from core.mechanics.elements.element_reader import ConstraintReader, Elements
 from core.mechanics.elements.time_argument import Splines, at_times
 from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values, parameter_values
@@ -43,7 +41,7 @@ MANY = 24
 
 
 class Compiled:
-    """Functions of (q, v, u, x, t, p) of one model, evaluated by name (`core.programs.registry`).
+    """Functions of (q, v, u, x, t, p) of one model, evaluated by name (`core.programs.function_builder`).
 
     Code is shared with all models that differ only in parameter values, limits and looks; numbers are the model's own.
     """
@@ -56,7 +54,7 @@ class Compiled:
         """Evaluators for which the model's own numbers have been checked."""
         self._splines: dict[bytes, Splines] = {}
         values = model.values()
-        context = self.program.tracer
+        context = self.program.symbolic
         self.p_names: tuple[str, ...] = context.p_names
         self._p = np.array([values[name] for name in self.p_names], dtype=float)
         self.coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
@@ -111,13 +109,13 @@ class Compiled:
     @property
     def constraints(self) -> ConstraintReader:
         """Return the cut joints, constraints and drivers."""
-        return self.program.tracer.constraints
+        return self.program.symbolic.constraints
 
     @cached_property
     def sparse(self) -> bool:
         """Return True if G is large and sparse, so that computations with it use its nonzero entries only."""
         size = len(self.rows) * self.nv
-        return size > LARGE and len(self.program.tracer.row_expressions.pattern.rows) < NEARLY_EMPTY * size
+        return size > LARGE and len(self.program.symbolic.row_expressions.pattern.rows) < NEARLY_EMPTY * size
 
     @property
     def levels(self) -> NDArray[np.int64]:
@@ -214,7 +212,7 @@ class Compiled:
     @cached_property
     def very_long(self) -> bool:
         """Return True if NumPy computes the mass matrix from the links' screws."""
-        return self.program.tracer.very_long
+        return self.program.symbolic.very_long
 
     def parameter_values(self, p: Values = None) -> Array:
         """Return all independent parameters (…, n_p): the model's values, overridden by the given ones."""
@@ -223,7 +221,7 @@ class Compiled:
     def time_argument(self, t: Any, p: Values = None) -> Array:
         """Return the time argument (…, nt) of functions at times t: t, then value, rate and second rate of every table
         and recorded signal; nt = 0 if nothing depends on time."""
-        if not self.program.tracer.clock.size:
+        if not self.program.symbolic.clock.size:
             return np.zeros((*np.shape(t), 0))
         return at_times(self.splines(p), t)
 
@@ -234,7 +232,7 @@ class Compiled:
             raise ModelError("Tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
-            self._splines[row.tobytes()] = self.program.tracer.clock.splines(values)
+            self._splines[row.tobytes()] = self.program.symbolic.clock.splines(values)
         return self._splines[row.tobytes()]
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
@@ -243,7 +241,7 @@ class Compiled:
         turns close to those of `near` (…, nx), by default to the rest position."""
         from core.programs.rest_states import at_rest
 
-        context = self.program.tracer
+        context = self.program.symbolic
         return at_rest(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:

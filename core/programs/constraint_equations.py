@@ -8,14 +8,14 @@ from typing import Any
 import casadi as ca
 
 from core.codegen.graph_symbols import column
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import Scalar
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 Inputs = Mapping[str, list[Any]]
 
 
-def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
+def speed_jacobian(context: MachineSymbols, q: Sequence[Any]) -> ca.SX:
     """Return G with ṡ = G v, sparse."""
     rows, columns = context.row_expressions.pattern
     entries = context.row_expressions.entries({"q": list(q)}, inline)
@@ -23,17 +23,17 @@ def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
     return ca.SX(where, column(entries)).T
 
 
-def constraint_residual(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_residual(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return s − f; zero for rows enforced only at speed or acceleration level."""
     return context.row_expressions.residual(x, run)
 
 
-def constraint_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_entries(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the nonzero entries of G, row by row."""
     return context.row_expressions.entries(x, run)
 
 
-def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_jacobian(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return G, row by row."""
     nv = context.tree.nv
     G: list[Scalar] = [0.0] * (context.row_expressions.count * nv)
@@ -42,26 +42,26 @@ def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = 
     return G
 
 
-def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_bias(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return Ġ v − f̈, so that G a = −(Ġ v − f̈)."""
     return context.row_expressions.bias(x, run)
 
 
-def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_time(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return −ḟ, so that the residual at speed level is G v − ḟ; zero for rows enforced only at acceleration level."""
     return context.row_expressions.time(x, run)
 
 
-def cut_values(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def cut_values(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the coordinates of cut joints, as rows along which forces act."""
     return context.cut_expressions.residual(x, run)
 
 
-def cut_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def cut_entries(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the nonzero entries of W; the rates of the cut joints' coordinates are W v."""
     return context.cut_expressions.entries(x, run)
 
 
-def cut_drift(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def cut_drift(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return Ẇ v."""
     return context.cut_expressions.bias(x, run)

@@ -14,19 +14,18 @@ from core.mechanics.elements.added_inertia import add_inertia
 from core.mechanics.elements.element_reader import Elements
 from core.mechanics.elements.force_state import ForceState, Loads
 from core.mechanics.elements.forces.force_element import total_loads
-from core.mechanics.elements.formulas import formula_of
 from core.mechanics.elements.line_masses import momentum_of as line_momentum
 from core.mechanics.elements.mode_variables import OF_FORCE
+from core.mechanics.elements.resolver import formula_of
 from core.mechanics.elements.signals import Signals
+from core.mechanics.energy import momentum
 from core.mechanics.factor import factorise, solve
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Runner, Tree, inline
 from core.numerics.spatial.scalar import Scalar, minus, plus
 from core.numerics.spatial.vector import Vector3
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 
 def without_friction(tree: Tree) -> Tree:
@@ -40,7 +39,7 @@ Scalars = Sequence[Scalar]
 
 
 def force_state(
-    context: TraceContext, x: Inputs, run: Runner = inline, smooth: bool = False, elements: Elements | None = None
+    context: MachineSymbols, x: Inputs, run: Runner = inline, smooth: bool = False, elements: Elements | None = None
 ) -> ForceState:
     """Return the quantities on which force elements depend."""
     elements = context.elements if elements is None else elements
@@ -51,7 +50,7 @@ def force_state(
 
 
 def acting(
-    context: TraceContext,
+    context: MachineSymbols,
     x: Inputs,
     run: Runner,
     *,
@@ -74,7 +73,7 @@ def acting(
     return loads if loads.acts else None
 
 
-def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
+def _mass_matrix_rows(context: MachineSymbols, x: Inputs, run: Runner) -> list[list[Scalar]]:
     algorithm = crba if context.tree.coupled or not context.deep else mass_matrix_by_screws
     M = algorithm(context.tree, x["q"], run)
     if context.elements.added_inertia:
@@ -82,12 +81,12 @@ def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[lis
     return M
 
 
-def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def mass_matrix(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return M, row by row."""
     return [entry for row in _mass_matrix_rows(context, x, run) for entry in row]
 
 
-def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def mass_entries(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the nonzero entries of M on and below its diagonal; for a deep tree those of its segments."""
     if context.segments is not None:
         return context.segments.entries(x["q"], run)
@@ -95,13 +94,13 @@ def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline)
     return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
 
 
-def segment_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def segment_entries(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the entries of the rows that connect the segments of a deep tree, row by row."""
     return [] if context.segments is None else context.segments.row_entries(x["q"], run)
 
 
 def inverse(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+    context: MachineSymbols, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """Return joint forces τ by inverse dynamics; u: accelerations."""
     tree = without_friction(context.tree) if smooth else context.tree
@@ -113,20 +112,20 @@ def inverse(
 
 
 def bias(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+    context: MachineSymbols, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """Return h: the joint forces for zero acceleration."""
     return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, smooth=smooth)
 
 
-def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def gravity(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the gravity forces G."""
     rest = [0.0] * context.tree.nv
     return inverse(context, {**x, "v": rest, "u": rest}, _, run, resist=False)
 
 
 def forward(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
+    context: MachineSymbols, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """Return the accelerations by forward dynamics."""
     tree = without_friction(context.tree) if smooth else context.tree
@@ -152,7 +151,7 @@ def _solve(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
     return solve(factorise(M), b)
 
 
-def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def energy(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return kinetic and potential energy."""
     potential = energies.potential(context.tree, x["q"], run)
     if context.elements.forces:
@@ -167,7 +166,7 @@ def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     return [kinetic, potential]
 
 
-def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def momentum_of(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the momentum [angular; linear]."""
     total = momentum(context.tree, x["q"], x["v"], run)
     sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(context.tree, x["q"], x["v"], run)
@@ -176,19 +175,19 @@ def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) 
     return [*sums[0], *sums[1]]
 
 
-def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def observed(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the output quantities of every force element of the document."""
     s = force_state(context, x, run)
     return [number for element in context.elements.named_forces for number in element.observed(s)]
 
 
-def friction_levels(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def friction_levels(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the kinetic and static friction levels, forward and backward, of every brake and clutch, concatenated."""
     s = force_state(context, x, run)
     return [s.value(each) for friction in context.elements.controlled.values() for each in friction.levels]
 
 
-def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def event_indicators(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the arguments of the comparisons in formulas of forces and drivers; a change of sign is an event."""
     seen, forces = force_state(context, x), {force.element: force for force in context.elements.named_forces}
 

@@ -17,12 +17,12 @@ from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.mechanics.elements.force_state import ForceState
 from core.mechanics.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner, inline
-from core.numerics.spatial.attitude import unwrapped_near
+from core.mechanics.tree import Runner, inline
+from core.numerics.spatial.rotation import unwrapped_near
 from core.numerics.spatial.scalar import Scalar
 from core.programs.dynamics import force_state
 from core.programs.kinematics import rates
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 Inputs = Mapping[str, list[Any]]
 
@@ -35,7 +35,7 @@ ROUNDS = 4
 """Newton iterations where a force law is nonlinear in the rate."""
 
 
-def _junction_forces(context: TraceContext, s: ForceState) -> ca.SX:
+def _junction_forces(context: MachineSymbols, s: ForceState) -> ca.SX:
     """Return f: the total force on every junction, world axes."""
     totals: list[Scalar] = [0.0] * (3 * len(context.elements.junctions))
     for element in context.elements.named_forces:
@@ -60,7 +60,7 @@ def _time_rates(t: list[Any], modes: int) -> ca.SX:
 class Balance:
     """Total forces on junctions as functions of the junctions' velocities w."""
 
-    def __init__(self, context: TraceContext, x: Inputs) -> None:
+    def __init__(self, context: MachineSymbols, x: Inputs) -> None:
         self.context, self.x = context, x
         self.count = 3 * len(context.elements.junctions)
         self.w = symbols("w", self.count)
@@ -108,7 +108,7 @@ class Balance:
         return w
 
 
-def forces(context: TraceContext, x: Inputs, w: Any) -> ca.SX:
+def forces(context: MachineSymbols, x: Inputs, w: Any) -> ca.SX:
     """Return the total forces on junctions that move with velocities w."""
     balance = Balance(context, x)
     return ca.substitute(balance.f, balance.of_w, w)
@@ -120,7 +120,7 @@ def _regularised(J: ca.SX) -> ca.SX:
     return J - SUPPORT * size * ca.SX.eye(n)
 
 
-def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def states(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the rates ẋ of the states of force elements."""
     balance = Balance(context, x) if context.elements.junctions else None
     if balance is None:
@@ -132,12 +132,12 @@ def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     return [*ca.vertsplit(ca.densify(w)), *own, *_counted_angle_rates(context, x)]
 
 
-def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
+def _state_rates(context: MachineSymbols, s: ForceState) -> list[Scalar]:
     """Return the rates of the force elements' internal states."""
     return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
 
 
-def _counted_angle_rates(context: TraceContext, x: Inputs) -> list[Scalar]:
+def _counted_angle_rates(context: MachineSymbols, x: Inputs) -> list[Scalar]:
     """Return the rates of the angles that count turns."""
     if not context.elements.turn_counters:
         return []
@@ -145,7 +145,7 @@ def _counted_angle_rates(context: TraceContext, x: Inputs) -> list[Scalar]:
     return [as_symbol(signals.angle(name)[1]) for name in context.elements.turn_counters]
 
 
-def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def settle(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the Newton step of x toward P f = 0; internal states move with the points they depend on (dampers in
     series do not jump)."""
     balance = Balance(context, x)
@@ -160,14 +160,14 @@ def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     return [*result, *[ca.SX(0.0)] * len(context.elements.turn_counters)]
 
 
-def balance_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def balance_jacobian(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return ∂R/∂w at w = 0, row by row; singular where a junction is not supported."""
     balance = Balance(context, x)
     J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
     return ca.vertsplit(ca.vec(ca.densify(J).T))
 
 
-def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def stretched(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return x with the internal states of force elements at their initial values, and angles close to their bases."""
     s = force_state(context, x)
     result: list[Scalar] = list(s.x)
@@ -181,7 +181,7 @@ def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
     return [as_symbol(entry) for entry in result]
 
 
-def at_rest(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def at_rest(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return f, then ∂f/∂r row by row, for junctions at rest and force elements at their initial states."""
     count = 3 * len(context.elements.junctions)
     states = stretched(context, x, "")

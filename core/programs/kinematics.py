@@ -12,13 +12,12 @@ from core.mechanics import kinematics
 from core.mechanics.crba import screws
 from core.mechanics.elements.sensors import measurement, motion_of, readings_of
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Place
+from core.mechanics.tree import Place, Runner, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import rate as rate_along
 from core.numerics.spatial.scalar import Scalar, over, plus
 from core.numerics.spatial.vector import Vector3
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 Inputs = Mapping[str, list[Any]]
 Scalars = Sequence[Scalar]
@@ -32,7 +31,7 @@ def matrix_of(pose: Pose) -> list[Scalar]:
     return [*rows, 0.0, 0.0, 0.0, 1.0]
 
 
-def poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def poses(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the pose matrices of all frames except the world."""
     links = context.standing(x["q"], run).poses
     return _pose_matrices(list(context.machine.frames.values())[1:], links, run)
@@ -45,38 +44,38 @@ def _pose_matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) 
     return result
 
 
-def joint_poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def joint_poses(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the pose matrices of frames a and b of all joints."""
     links = context.standing(x["q"], run).poses
     return _pose_matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
 
 
-def jacobian(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+def jacobian(context: MachineSymbols, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
     """Return the Jacobian J of a frame, row by row."""
     place = context.machine.frames[frame]
     rows = kinematics.jacobian(context.tree, x["q"], place.link, place.pose, run)
     return [entry for row in rows for entry in row]
 
 
-def frames_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def frames_jacobian(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the Jacobians J of all frames except the world."""
     names = list(context.machine.frames)[1:]
     return [entry for name in names for entry in jacobian(context, x, name, run)]
 
 
-def frame_acceleration(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+def frame_acceleration(context: MachineSymbols, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
     """Return [ω̇; v̇] of a frame's origin, world axes: J a + J̇ v; u: accelerations."""
     q, v, a = (column(list(x[name])) for name in "qvu")
     J = ca.densify(column(jacobian(context, x, frame))).reshape((context.tree.nv, 6)).T
     return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(context, x))))
 
 
-def rates(context: TraceContext, x: Inputs) -> ca.SX:
+def rates(context: MachineSymbols, x: Inputs) -> ca.SX:
     """Return q̇ as a column."""
     return ca.densify(column(kinematics.rate(context.tree, x["q"], x["v"])))
 
 
-def center(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def center(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the centre of mass of the whole machine."""
     links = context.standing(x["q"], run).poses
     sums = kinematics.mass_center(context.tree, links, context.machine.ground, run)
@@ -94,17 +93,17 @@ def _center_from_sums(sums: Scalars) -> tuple[Scalar, ...]:
     return tuple(over(component, sums[0]) for component in sums[1:])
 
 
-def rate(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def rate(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return q̇."""
     return kinematics.rate(context.tree, x["q"], x["v"])
 
 
-def screws_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def screws_of(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the screws of the links; see `core.mechanics.crba.screws`."""
     return [entry for row in screws(context.tree, x["q"], run) for entry in row]
 
 
-def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+def sensor(context: MachineSymbols, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Return values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are the
     rates of velocity sensors and have a value only."""
     found, state = context.elements.sensors[name], KinematicState(context.tree, x["q"], x["v"])
@@ -119,7 +118,7 @@ def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) ->
     return [*values, *_derivative(context, x, values), *[float("nan")] * found.count]
 
 
-def cut_coordinates(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def cut_coordinates(context: MachineSymbols, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the coordinates of all cut joints."""
     state, values = context.standing(x["q"], run), list[Scalar]()
     for name in (name for name, (law, *_) in context.machine.laws.items() if law.nq):
@@ -129,7 +128,7 @@ def cut_coordinates(context: TraceContext, x: Inputs, _: str, run: Runner = inli
     return values
 
 
-def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+def joint_measure(context: MachineSymbols, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Return coordinates, speeds and accelerations of a cut joint; u: accelerations."""
     measured, motion = measurement(
         context.elements.measure_of_joint(name), KinematicState(context.tree, x["q"], x["v"])
@@ -138,7 +137,7 @@ def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inl
     return [*measured.values, *speeds, *_derivative(context, x, speeds)]
 
 
-def _derivative(context: TraceContext, x: Inputs, values: Scalars) -> list[Scalar]:
+def _derivative(context: MachineSymbols, x: Inputs, values: Scalars) -> list[Scalar]:
     """Return d/dt along q̇ and v̇ = u."""
     q, v, u = (column(list(x[word])) for word in "qvu")
     f = column(list(values))

@@ -15,7 +15,7 @@ from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values
 from core.model import Joint, Model
 from core.model.model import WORDS
-from core.programs.tracer import massless
+from core.programs.function_builder import massless
 
 Array = NDArray[np.float64]
 

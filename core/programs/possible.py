@@ -32,7 +32,7 @@ DYNAMICS_FUNCTIONS = frozenset(
         *("motion_slopes", "motion_slopes_by_parameters"),
     ]
 )
-"""Functions (`core.programs.registry`) that are meaningless for a machine with impossible masses, friction or
+"""Functions (`core.programs.function_builder`) that are meaningless for a machine with impossible masses, friction or
 limits."""
 
 

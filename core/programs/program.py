@@ -8,25 +8,28 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import background
 from core.codegen.blocks import Table
-from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
-from core.codegen.signature import Signature
-from core.files.contents import content_fingerprints
+from core.codegen.evaluator import Array, Code, Evaluator, Interpreter, Signature
+from core.files.followed_files import content_fingerprints
 from core.mechanics.elements.constraints.kinematic_constraint import Row
 from core.mechanics.multibody.topology import Topology, topology_of
 from core.model import Body, Joint, Model
-from core.model.unknown_kinds import user_kinds_of
+from core.model.model import user_kinds_of
 from core.numerics.matrix_forms import Matrix
+from core.programs.function_builder import FunctionBuilder, SymbolicFunction
 from core.programs.long_machines import Freedoms, freedoms
-from core.programs.tracer import Trace, Tracer
+
+if TYPE_CHECKING:
+    from core.codegen.flat_code import FlatCode
 
 KEPT = 16
 """Number of structures whose code is kept although no machine uses them any longer."""
@@ -42,10 +45,10 @@ class Program:
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
-        self.tracer = Tracer(topology)
+        self.symbolic = FunctionBuilder(topology)
         self._codes: dict[str, Code] = {}
         self._lock = threading.RLock()
-        self._traces: dict[str, Trace] = {}
+        self._functions: dict[str, SymbolicFunction] = {}
         """Symbolic functions that wait for compilation."""
         self._waiting: dict[str, threading.Event] = {}
         self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
@@ -54,20 +57,20 @@ class Program:
         self.compile_times: dict[str, float] = {}
         """Compilation time of each function, s."""
 
-        self.frame_names = tuple(self.tracer.frame_names)
+        self.frame_names = tuple(self.symbolic.frame_names)
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
-        self.joint_names = tuple(self.tracer.joint_names)
+        self.joint_names = tuple(self.symbolic.joint_names)
         self.joint_index = {name: i for i, name in enumerate(self.joint_names)}
 
     @cached_property
     def freedoms(self) -> Freedoms:
         """Return the table of degrees of freedom and which carry which."""
-        return freedoms(self.tracer.tree)
+        return freedoms(self.symbolic.tree)
 
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:
         """Return the owner of each row of `constraint_residual`: cut joints first, then constraints and drivers."""
-        return self.tracer.constraints.rows
+        return self.symbolic.constraints.rows
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
@@ -79,13 +82,13 @@ class Program:
         import scipy.sparse
 
         columns, begins = self._row_structure
-        shape = len(self.constraint_rows), self.tracer.tree.nv
+        shape = len(self.constraint_rows), self.symbolic.tree.nv
         return scipy.sparse.csr_array((entries, columns, begins), shape=shape)
 
     @cached_property
     def _row_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the column indices of the entries of G, and the start of each row among them."""
-        rows, columns = self.tracer.row_expressions.pattern
+        rows, columns = self.symbolic.row_expressions.pattern
         begins = np.searchsorted(rows, np.arange(len(self.constraint_rows) + 1))
         return columns.astype(np.int32), begins.astype(np.int32)
 
@@ -93,10 +96,10 @@ class Program:
         """Return M (nv, nv) in CSC format from its entries on and below the diagonal."""
         import scipy.sparse
 
-        rows, columns = self.tracer.mass_pattern
+        rows, columns = self.symbolic.mass_pattern
         below = rows != columns
         places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
-        shape = self.tracer.tree.nv, self.tracer.tree.nv
+        shape = self.symbolic.tree.nv, self.symbolic.tree.nv
         return scipy.sparse.csc_array((np.concatenate([entries, entries[below]]), places), shape=shape)
 
     @cached_property
@@ -108,20 +111,20 @@ class Program:
         """Return a function with default parameter values; it switches to machine code once that is compiled."""
         with self._lock:
             if name not in self._codes:
-                self._traces[name] = self.tracer.trace(name)
-                self._codes[name] = _interpreter(self._traces[name])
+                self._functions[name] = self.symbolic.function(name)
+                self._codes[name] = _interpreter(self._functions[name])
                 self._waiting[name] = threading.Event()
-            if name in self._traces:
+            if name in self._functions:
                 background.submit(lambda: self._compile(name, wanted=False))
-            signature = self.tracer.signature(name)
+            signature = self.symbolic.signature(name)
             sizes = self._sizes(signature)
             evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
             self._evaluators.setdefault(name, weakref.WeakSet()).add(evaluator)
             return evaluator
 
     def _sizes(self, signature: Signature) -> list[int]:
-        lengths = self.tracer.sizes
-        return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
+        lengths = self.symbolic.sizes
+        return [*(lengths[argument] for argument in signature.arguments), len(self.symbolic.p_names)]
 
     def _compile(self, name: str, *, wanted: bool) -> None:
         """Compile a function to machine code and hand it to all its evaluators.
@@ -129,12 +132,12 @@ class Program:
         Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
         """
         with self._lock:
-            if name not in self._traces or not (wanted or self._evaluators[name]):
+            if name not in self._functions or not (wanted or self._evaluators[name]):
                 return
-            trace = self._traces.pop(name)
+            function = self._functions.pop(name)
         started = time.perf_counter()
         try:
-            code = self._machine_code(trace)
+            code = self._machine_code(function)
             with self._lock:
                 self._codes[name] = code
                 for evaluator in list(self._evaluators[name]):
@@ -145,19 +148,19 @@ class Program:
             self.compile_times[name] = time.perf_counter() - started
             self._waiting[name].set()
 
-    def _machine_code(self, trace: Trace) -> Code:
+    def _machine_code(self, function: SymbolicFunction) -> Code:
         from core.codegen import llvm_ir
         from core.codegen.block_code import BlockCode
         from core.codegen.instructions import instructions_of
         from core.codegen.machine_code import MachineCode
         from core.codegen.object_code import Library
 
-        checked = trace.signature.checked
-        if isinstance(trace.content, Table):
-            return BlockCode(trace.content, checked=checked)
-        sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
-        instructions = instructions_of(trace.content)
-        text = llvm_ir.module(instructions, sizes, size, checked=checked, wide=trace.signature.wide)
+        checked = function.signature.checked
+        if isinstance(function.content, Table):
+            return BlockCode(function.content, checked=checked)
+        sizes, size = self._sizes(function.signature), math.prod(function.signature.shape)
+        instructions = instructions_of(function.content)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked, wide=function.signature.wide)
         return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
@@ -174,12 +177,12 @@ class Program:
             self._waiting[name].wait(timeout)
 
 
-def _interpreter(trace: Trace) -> Code:
-    if isinstance(trace.content, Table):
+def _interpreter(function: SymbolicFunction) -> Code:
+    if isinstance(function.content, Table):
         from core.codegen.block_code import BlockInterpreter
 
-        return BlockInterpreter(trace.content, checked=trace.signature.checked)
-    return Interpreter(trace.content, checked=trace.signature.checked)
+        return BlockInterpreter(function.content, checked=function.signature.checked)
+    return Interpreter(function.content, checked=function.signature.checked)
 
 
 def program_of(model: Model) -> Program:
@@ -234,3 +237,14 @@ def forget() -> None:
     with _lock:
         _programs.clear()
         _in_use.clear()
+
+
+_known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary()
+
+
+def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
+    """Return code of a program from the cache, made on first use."""
+    known = _known.setdefault(program, {})
+    if key not in known:
+        known[key] = make()
+    return known[key]

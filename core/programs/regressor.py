@@ -1,7 +1,7 @@
 """Symbolic regressor: ∂τ/∂π of inverse dynamics for the parameters π in which it is linear.
 
 Nothing mechanical is written again: the tree gets a symbol for each mass, first moment, moment of inertia, armature and
-coefficient of a joint, its inverse dynamics is traced, and differentiated by them (Atkeson, An and Hollerbach,
+coefficient of a joint, its symbolic inverse dynamics is differentiated by them (Atkeson, An and Hollerbach,
 "Estimation of inertial parameters of manipulator loads and links", Int. J. Robotics Research 5(3), 1986).
 """
 
@@ -18,13 +18,12 @@ from core.mechanics.dry_friction import DryFriction
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.tree_of_model import machine_of
 from core.mechanics.rnea import rnea
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Link, Tree
+from core.mechanics.tree import Link, Runner, Tree, inline
 from core.model import Body
 from core.numerics.spatial.inertia import Inertia, Symmetric3
 from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Parameters of a body, in its frame: mass, first moment, tensor about the origin, in the order of Pinocchio."""
@@ -51,7 +50,7 @@ class _Symbols(Numbers):
         return self.inertias[body.name]
 
 
-def linear_parameters(context: TraceContext) -> tuple[LinearParameter, ...]:
+def linear_parameters(context: MachineSymbols) -> tuple[LinearParameter, ...]:
     """Return the parameters of the regressor's columns: ten of each moving body, as the document lists them, then those
     of joints."""
     frames = context.machine.frames
@@ -62,12 +61,12 @@ def linear_parameters(context: TraceContext) -> tuple[LinearParameter, ...]:
     return (*inertial, *(LinearParameter(kind, joint, kind) for kind in OF_JOINTS for joint in joints))
 
 
-def shape(context: TraceContext, _: str) -> tuple[int, ...]:
+def shape(context: MachineSymbols, _: str) -> tuple[int, ...]:
     """Return (nv, columns)."""
     return context.tree.nv, len(linear_parameters(context))
 
 
-def regressor(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
+def regressor(context: MachineSymbols, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Return the regressor Y, row by row; u: accelerations."""
     wanted = linear_parameters(context)
     pi = symbols("pi", len(wanted))

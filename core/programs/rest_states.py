@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.errors import SimulationError
 from core.mechanics.multibody.coordinates import Coordinates
 from core.mechanics.multibody.parameter_values import Values
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 Array = NDArray[np.float64]
 Call = Callable[..., Array]
@@ -26,7 +26,7 @@ UNHELD = 1e-9
 
 def at_rest(
     call: Call,
-    context: TraceContext,
+    context: MachineSymbols,
     coordinates: Coordinates,
     q: Any,
     v: Any,
@@ -58,7 +58,7 @@ def at_rest(
 
 
 def _junctions_at_rest(
-    call: Call, context: TraceContext, coordinates: Coordinates, q: Array, v: Array, p: Array, t: float
+    call: Call, context: MachineSymbols, coordinates: Coordinates, q: Array, v: Array, p: Array, t: float
 ) -> Array:
     """Return x with the junctions in equilibrium, by Newton's method with step halving."""
     junctions = context.topology.model.junctions

@@ -1,7 +1,7 @@
 """Constraint rows as expressions of the joint coordinates between their frames, and their derivatives.
 
 The constraints of a short machine are derived together, since they share much. A long one has many of few forms
-(`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
+(`core.codegen.instructions`): of each form residual, Jacobian and bias are derived once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from core.codegen.graph_symbols import along, column, symbols
-from core.codegen.like_expressions import Form, columns_of_form, form_of
+from core.codegen.instructions import Form, columns_of_form, form_of
 from core.mechanics.elements.constraints.kinematic_constraint import (
     ACCELERATION,
     POSITION,
@@ -22,10 +22,9 @@ from core.mechanics.elements.constraints.kinematic_constraint import (
     Target,
 )
 from core.mechanics.kinematic_state import KinematicState, between
-from core.mechanics.runner import Runner
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Runner, Tree
 from core.numerics.elimination import Pattern
-from core.numerics.spatial.attitude import wrapped_angle
+from core.numerics.spatial.rotation import wrapped_angle
 from core.numerics.spatial.scalar import Scalar
 
 Step = Callable[..., tuple[Scalar, ...]]
@@ -213,7 +212,7 @@ def _split(x: ca.SX) -> list[ca.SX]:
 
 
 def _step_of(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
-    """Convert an expression to a step (`core.mechanics.runner`) that takes its arguments as tuples of scalars."""
+    """Convert an expression to a step (`core.mechanics.tree`) that takes its arguments as tuples of scalars."""
     function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
 
     def step(*given: Sequence[Scalar]) -> tuple[Scalar, ...]:

@@ -30,8 +30,8 @@ from core.constraints.row_forces import grown
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
+from core.model.model import refuse_unknown_kinds
 from core.model.parameters import environment
-from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.events.contact_columns import FRICTION, STOP_FORCE, WITHHELD, modes_differ, row_of, summed
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.constraints.bearing_friction import LOCKING, locking_note
-from core.constraints.friction_formulas import first_invalid_friction_error
+from core.constraints.joint_rows import first_invalid_friction_error
 from core.constraints.redundant_drivers import has_redundant_drivers
 from core.constraints.row_forces import self_locking_factor
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.unknown_kinds import refuse_unknown_kinds
+from core.model.model import refuse_unknown_kinds
 from core.model.validation.possible_numbers import energy_adding_dampers
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations

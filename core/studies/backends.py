@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from core.apart.talk import Line, Task
 from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError, SimulationError
-from core.files.contents import content_fingerprints
+from core.files.followed_files import content_fingerprints
 from core.files.formats import reloaded_model
 from core.files.sent_model import NO_KINDS, absolute, register_packed_kinds
 from core.later import dataclass

@@ -273,7 +273,7 @@ class _PreparedRun:
             place[:] = p
         state, system, mech = self._begun.state, self._equations.system, self._mech
         state.y[:] = state.new[:] = y
-        if mech.compiled.program.tracer.clock.size:
+        if mech.compiled.program.symbolic.clock.size:
             points, times, cubics = mech.compiled.splines(p)[:3]
             assert len(points) == len(system.points)
             system.times[:], system.cubics[:] = times, cubics

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
-from core.constraints.closed_forms.dyad_chains import SOLVERS
-from core.constraints.closed_forms.dyads import Answers, Root, Turn, register_answers
+from core.constraints.closed_forms.dyads import SOLVERS, Answers, Root, Turn, register_answers
 from core.errors import ModelError
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, cos, negated, sin

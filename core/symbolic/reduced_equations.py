@@ -19,11 +19,10 @@ from core.constraints.closed_forms.families import PLANAR
 from core.constraints.closed_forms.families import Form as LoopForm
 from core.constraints.closed_forms.graph import LINK, ends
 from core.constraints.closed_forms.velocities import Axis, Flow, Solver, axis_of
-from core.mechanics.runner import inline
-from core.numerics.spatial.motion import Motion
+from core.mechanics.tree import inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, all_zero, is_zero, negated, over, plus, times
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Motion, Vector3
 from core.symbolic.forms import ZERO, Form, Number, Symbol, operations, power, product, summed
 from core.symbolic.linkage_symbols import LinkageSymbols
 from core.symbolic.long_forms import Part, length

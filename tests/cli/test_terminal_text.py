@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from app.cli.main import cli
-from core.visible_text import visible
+from core.errors import visible
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\u2066\x7f"
 FILE = r"""

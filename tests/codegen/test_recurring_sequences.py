@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.codegen.recurring_sequences import Grammar
+from core.codegen.joined_rows import Grammar
 
 
 def words(word, passing=None, least=3, largest=100):

@@ -10,8 +10,7 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model.dimensions import dimension_of, nested_with_owners
 from core.model.fields import ScalarKind, VectorKind, fields_of
-from core.model.units.compound_units import compound
-from core.model.units.units import DERIVED, SI, display
+from core.model.units import DERIVED, SI, compound, display
 from core.simulation.run.channels import suffixes
 from core.simulation.run.resampling import at_rest
 from resources import examples

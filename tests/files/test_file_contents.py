@@ -9,7 +9,7 @@ import time
 import pytest
 
 from core.files import load
-from core.files.contents import content_fingerprints
+from core.files.followed_files import content_fingerprints
 from core.files.meshes.meshes import load_mesh
 from core.files.regular_file import fingerprint
 from core.mechanism import Mechanism

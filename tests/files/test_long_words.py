@@ -11,7 +11,7 @@ from core.files.dh.csv_table import _HEADER_UNIT
 from core.files.mjcf.meshes import _FACE, _POINT
 from core.files.xml_source import _LATE
 from core.model.formula.numerals import _POWER
-from core.model.units.compound_units import compound, name_and_unit, with_compound_unit
+from core.model.units import compound, name_and_unit, with_compound_unit
 
 LONG = 1_000_000
 TEXTS = {

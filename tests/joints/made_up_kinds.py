@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.joints.kind import JointKind
-from core.joints.members import parallel
+from core.joints.kind import JointKind, parallel
 from core.joints.pose_law import PoseLawJoint
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.rotation import about_x, about_z
 from core.numerics.spatial.scalar import apply, minus, over, plus, sin, sqrt, times
-from core.numerics.spatial.vector import ZERO, Vector3, X
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, X
 
 CURVATURE = 1.6
 """Of the parabola y = ½ k x² at its vertex, 1/m."""

@@ -8,8 +8,7 @@ import pytest
 from core.errors import ModelError
 from core.files.formats import dumps, loads
 from core.joints import JOINT_KINDS, Free, Planar, Revolute, Spherical, Universal
-from core.joints.kind import JointKind
-from core.joints.reversed import Reversed
+from core.joints.kind import JointKind, Reversed
 from core.kinds import Kinds
 from core.mechanics.kinematics import span
 from core.model import Body, Joint, Model

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from core.mechanism import Mechanism
 from core.model import Frame, Joint, Mimic, Model, Pose
 from core.model.edits.edits import replace
+from core.programs import machine_symbols
 from core.programs import program as programs
-from core.programs import trace_context
 from tests.mechanism.random_machines import MOVING, direction, state, tree
 
 SEEDS = st.integers(0, 10_000)
@@ -188,7 +188,7 @@ def test_tables_of_blocks_give_the_same_numbers(seed):
     model = tree(seed, count=5, damping=0.1)
     whole = Mechanism(model)
     q, v, u = state(whole, seed)
-    limit, trace_context.LONG = trace_context.LONG, 0
+    limit, machine_symbols.LONG = machine_symbols.LONG, 0
     programs.forget()
     try:
         parts = Mechanism(model)
@@ -205,7 +205,7 @@ def test_tables_of_blocks_give_the_same_numbers(seed):
             parts.compile()
             assert parts.ready
     finally:
-        trace_context.LONG = limit
+        machine_symbols.LONG = limit
         programs.forget()
 
 

@@ -13,7 +13,7 @@ from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model import Body, Box, DHChain, DHRow, Frame, Joint, Limit, Material, Mimic, Model, Parameter, Pose
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment, parameters_in_order
-from core.model.units.units import SI, UNITS, display
+from core.model.units import SI, UNITS, display
 
 A, B = Body(name="a"), Body(name="b")
 HINGE = Joint(name="hinge", parent="a", child="b")

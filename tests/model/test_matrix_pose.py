@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from core.model.formula.evaluation import Numbers
-from core.model.matrix_pose import pose_of
+from core.model.shapes import pose_of
 
 
 def matrix_of(pose):

@@ -7,7 +7,7 @@ import pytest
 
 import kinetostat as ks
 from core.errors import near_misses
-from core.files.native.migrations import VERSION
+from core.files.native.reader import VERSION
 from core.functions import FUNCTIONS
 from core.model import CONSTRAINT_KINDS, FORCE_KINDS, JOINT_KINDS, SENSOR_KINDS, SHAPE_TYPES
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.files.native.migrations import VERSION
+from core.files.native.reader import VERSION
 from core.model.formula.expression import evaluate, parse
-from core.model.matrix_pose import pose_of
+from core.model.shapes import pose_of
 
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 

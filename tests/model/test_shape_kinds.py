@@ -15,8 +15,21 @@ from core.files import dumps, loads, write
 from core.files.meshes.body_inertia import inertia_of
 from core.kinds import Kinds
 from core.mechanism import Mechanism
-from core.model import SHAPE_TYPES, Arrow, Beam, Body, Coil, Gearwheel, Joint, Mesh, Model, Parameter, Pose, Shape
-from core.model.edits import starters
+from core.model import (
+    SHAPE_TYPES,
+    Arrow,
+    Beam,
+    Body,
+    Coil,
+    Gearwheel,
+    Joint,
+    Mesh,
+    Model,
+    Parameter,
+    Pose,
+    Shape,
+    new_elements,
+)
 from core.model.fields import ScalarKind, Value, VectorKind, fields_of, scalar
 from core.model.formula.evaluation import Numbers
 from core.model.shapes import Number, Point, Sizes
@@ -183,7 +196,7 @@ def test_a_new_kind_goes_through_a_machine() -> None:
 
 def test_a_body_ends_where_its_new_shape_does() -> None:
     model = Model(bodies=(Body(name="b", mass=1.0, shapes=(Egg(pose=Pose(position=(0.2, 0.0, 0.0))),)),))
-    made, name = starters.frame_on(model, "b")
+    made, name = new_elements.frame_on(model, "b")
     assert made.find("frames", name).pose.position == pytest.approx((0.25, 0.0, 0.0))
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 import kinetostat as ks
+from core.model.differences import removal
 from core.model.edits import edits
-from core.model.edits.removal import removal
 from core.model.trims import dimension_of_signal
 
 CART = ks.Model(

@@ -10,7 +10,6 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz")
 
 CLOSED_BY = {
-    ("core.files.assemblies", "core.files.formats"): "a file may hold the machines of other files, of any format",
     (
         "core.simulation.run.run",
         "core.simulation.run.run_file",
@@ -19,8 +18,6 @@ CLOSED_BY = {
 """Imports that close a circle, and why they may. (Those for types alone do not count.)"""
 
 KNOTS = {
-    "core.files.formats": (4, "a file may hold the machines of other files, of any format"),
-    "core.model.model": (5, "a model may hold other models"),
     "core.simulation.run.run": (3, "a run saves and loads itself"),
 }
 """A file of each circle that there is with imports for types included: how many files it has, and why it is."""

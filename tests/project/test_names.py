@@ -31,7 +31,6 @@ def test_no_packages_under_tests():
 
 
 ONE_MEANING = {
-    "actuators": "what moves a machine",
     "along_sensor": "a force along a sensor",
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",
@@ -49,7 +48,6 @@ ONE_MEANING = {
     "findings": "what is wrong or doubtful, said to a person",
     "forces": "force elements of the document",
     "formats": "the formats of files that there are, a row each",
-    "formulas": "formulas of time and state, as people type them",
     "gear": "two joints coupled by a ratio",
     "hold": "a sensor held at a value",
     "in_joint": "a force in a coordinate of a joint",
@@ -68,12 +66,10 @@ ONE_MEANING = {
     "run": "a simulation",
     "sensors": "measurements between frames",
     "settings": "what the user has chosen",
-    "shapes": "shapes of bodies",
     "study": "many rows of a machine whose numbers vary",
     "signals": "what formulas of time and state may call by name",
     "sources": "the files that a foreign reader gets to see, within bounds",
     "text": "values as text",
-    "units": "units of numbers",
     "universal_rod": "a massless rod that does not turn about itself",
     "wrench": "a force and a torque",
     "writer": "a format is written",

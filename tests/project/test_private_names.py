@@ -47,7 +47,7 @@ def test_nobody_reaches_into_others():
 
 
 def test_a_reach_is_seen_and_an_own_name_is_none():
-    assert reaches(ast.parse("def f(mech):\n    return mech._program.tracer")) == {"_program"}
+    assert reaches(ast.parse("def f(mech):\n    return mech._program.symbolic")) == {"_program"}
     own = "class A:\n    def __init__(self):\n        self._x = 1\n    def same(self, other):\n        return other._x"
     assert reaches(ast.parse(own)) == set()
     assert reaches(ast.parse("value._replace(x=super()._y)")) == set()

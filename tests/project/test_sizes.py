@@ -39,7 +39,6 @@ KINDS = (
 """Rooms in which each file is one of a kind: a command's verb, an element, a joint, a recursion, a method, a look."""
 
 EXCEPTIONS: dict[str, str] = {
-    "core/programs/jacobians.py": "the derivative of the other traces, which stand below it",
     "benchmarks/problems.py:flyball_governor": "the equations of one machine, as its source lists them",
 }
 """File, or file:function, with the reason why it may be longer or shorter."""

@@ -11,7 +11,7 @@ import pytest
 from app.panels import panels
 from core.mechanics.elements.constraints import CONSTRAINTS
 from core.mechanics.elements.forces import FORCES
-from core.programs.registry import FUNCTIONS
+from core.programs.function_builder import FUNCTIONS
 from resources import EXAMPLES
 
 LIBRARIES = {
@@ -176,8 +176,8 @@ def test_threads_for_large_matrices_sleep_when_there_is_nothing_to_do():
 
 def test_what_tables_name_is_there():
     for function in FUNCTIONS.values():
-        trace = getattr(function.trace, "func", function.trace)
-        assert callable(trace.found())
+        build = getattr(function.build, "func", function.build)
+        assert callable(build.found())
 
 
 def test_packages_that_look_when_asked_offer_what_they_say():

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from core.files import assemblies, hdf5_file, regular_file
-from core.files.meshes import archive_3mf, sources, textures
+from core.files.meshes import archive_3mf, meshes, sources
 from core.files.mjcf import frames, includes
 from core.files.xacro import process
 from core.files.xacro import reader as xacro
@@ -26,8 +26,8 @@ def test_the_limits_of_the_page_are_those_of_the_code():
     text, times, room = archive_3mf.MOST_TEXT // MB, archive_3mf.MOST_UNPACKED, archive_3mf.ROOM // MB
     numbers, places = sources.MOST_NUMBERS // MB, sources.MOST_PLACES
     extra = includes.INCLUDE
-    pixels, pace = textures.MOST_PIXELS // MB, hdf5_file.PACE / MB
-    formats = [each or "" for each in textures.FORMATS if each]
+    pixels, pace = meshes.MOST_PIXELS // MB, hdf5_file.PACE / MB
+    formats = [each or "" for each in meshes.FORMATS if each]
     wanted = {
         "model, each included file": kind(regular_file.MODEL),
         "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, each counted with {extra:,} bytes extra",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vtkTextProperty
 
-from core.visible_text import visible
+from core.errors import visible
 from viz.camera import View, project
 from viz.drawlist.item import Item, Spans
 from viz.look import Look

@@ -13,7 +13,7 @@ import numpy as np
 from vtkmodules.vtkRenderingCore import vtkActor, vtkBillboardTextActor3D, vtkPolyDataMapper, vtkRenderer
 
 from core.model.formula.numerals import readable
-from core.model.units.units import display
+from core.model.units import display
 from viz.camera import View, project
 from viz.look import Look
 from viz.meshes.polydata import wire

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from core.errors import FileError
 from core.files import save
+from core.files.followed_files import beside
 from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
-from core.files.places import beside
 from core.files.regular_file import MESH, RUN, SIGNAL, content_of, fingerprint, status_of
 from core.later import dataclass
 from core.model import Figures, Material, Mesh, Model

@@ -23,7 +23,7 @@ from app.panels.console.interpreter import Interpreter, completions
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label, severity_color
-from core.visible_text import visible
+from core.errors import visible
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

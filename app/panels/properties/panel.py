@@ -37,8 +37,8 @@ from app.widgets.quantities.quantity_text import Measure, Units, number, quantit
 from core.errors import KinetostatError
 from core.files import refreshed
 from core.mechanics.multibody.number_reader import Numbers
-from core.model import WORDS, WORLD, Body, DHChain, Finding, Joint, Model
-from core.model.edits import edits, starters
+from core.model import WORDS, WORLD, Body, DHChain, Finding, Joint, Model, new_elements
+from core.model.edits import edits
 from core.model.edits.rewiring import together
 from core.model.fields import Element
 
@@ -436,13 +436,13 @@ def make(bench: Workbench) -> PropertyEditor:
     return PropertyEditor(bench.session, bench.settings)
 
 
-FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_positions")
+FIRST_EDIT = ("core.constraints.rest_position", "core.constraints.closed_positions")
 """Modules that are imported with the first edit."""
 
 
 def prepare_forms(editor: PropertyEditor) -> None:
     """Create the forms of joints and of bodies with a shape, and import the modules for edits, in time slices."""
-    model, body = starters.attached_body(Model(name="sample"), WORLD)
+    model, body = new_elements.attached_body(Model(name="sample"), WORLD)
     joint, link = model.joints[0], model.body(body)
     steps: list[Callable[[], object]] = [partial(import_module, name) for name in FIRST_EDIT]
     for element in (joint, replace(link, shapes=()), link):

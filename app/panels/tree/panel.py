@@ -42,10 +42,9 @@ from app.widgets.fields.text_editors import swatch
 from app.widgets.label import SEVERITY_MARKS, Note, severity_color
 from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantities.quantity_text import SIUnits, Units
-from core.errors import KinetostatError
+from core.errors import KinetostatError, visible
 from core.model import WORDS, Finding
 from core.model.edits import edits
-from core.visible_text import visible
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

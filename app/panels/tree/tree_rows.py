@@ -26,8 +26,8 @@ from app.preferences.element_icons import joint_icon
 from app.preferences.icons import icon
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Units
-from core.model import JOINT_KINDS
-from core.model.edits import edits, starters
+from core.model import JOINT_KINDS, new_elements
+from core.model.edits import edits
 
 NODE = Qt.ItemDataRole.UserRole
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -200,7 +200,7 @@ def fill_add_menu(tree: Tree, menu: QMenu) -> None:
         icon("frame"),
         f"Frame on {place}",
         lambda: element_edits.add(
-            session, "frames", lambda model: starters.frame_on(model, element_edits.holder(session))
+            session, "frames", lambda model: new_elements.frame_on(model, element_edits.holder(session))
         ),
     )
     connect = menu.addAction(
@@ -214,5 +214,7 @@ def fill_add_menu(tree: Tree, menu: QMenu) -> None:
         menu.addAction(icon("body"), "Free body", lambda: commands()["add.body"].trigger())
     _add_by_pointing(tree, menu)
     menu.addAction(icon("chain"), "DH chain…", lambda: element_edits.ask_chain(session, tree.settings, tree.widget))
-    menu.addAction(icon("parameter"), "Parameter", lambda: element_edits.add(session, "parameters", starters.parameter))
-    menu.addAction(icon("material"), "Material", lambda: element_edits.add(session, "materials", starters.material))
+    menu.addAction(
+        icon("parameter"), "Parameter", lambda: element_edits.add(session, "parameters", new_elements.parameter)
+    )
+    menu.addAction(icon("material"), "Material", lambda: element_edits.add(session, "materials", new_elements.material))

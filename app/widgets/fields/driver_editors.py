@@ -38,7 +38,7 @@ from core.model import Driver, Model
 from core.model.dimensions import dimension_of, field_of
 from core.model.fields import Element, Field, FormulaKind, Value
 from core.model.formula.numerals import without_noise
-from core.model.units.units import SI
+from core.model.units import SI
 
 
 def relative_to_document(path: str, origin: str) -> str:

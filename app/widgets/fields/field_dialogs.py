@@ -29,8 +29,8 @@ from app.widgets.label import Label, Note
 from app.widgets.quantities.quantity_text import Units
 from core.errors import KinetostatError
 from core.model import WORDS, Model
+from core.model.differences import Removal, removal
 from core.model.edits import edits
-from core.model.edits.removal import Removal, removal
 from core.model.edits.rewiring import together
 from core.model.fields import Element, fields_of
 

@@ -16,9 +16,9 @@ from app.widgets.quantities.quantity_text import quantity, read, value_in
 from core.errors import ExpressionError, KinetostatError, likely_meant
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 from core.model.formula.expression import FUNCTIONS, names, parse
-from core.model.model import Names
-from core.model.signals import TIME, signal_names
-from core.model.units.units import SI
+from core.model.model import Names, signal_names
+from core.model.signals import TIME
+from core.model.units import SI
 
 WORD = re.compile(r"[^\W\d][\w.\-]*$")
 """Pattern of the name before the cursor."""

@@ -33,7 +33,7 @@ from core.errors import KinetostatError
 from core.model import DHRow
 from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
-from core.model.units.units import DERIVED, SI
+from core.model.units import DERIVED, SI
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 

@@ -12,8 +12,7 @@ from core.errors import ExpressionError, KinetostatError
 from core.model.fields import Value
 from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
 from core.model.formula.numerals import typed
-from core.model.units.compound_units import compound
-from core.model.units.units import DERIVED, SI, UNITS, Display, display
+from core.model.units import DERIVED, SI, UNITS, Display, compound, display
 
 WORDS = {
     "length": "a length",
@@ -53,7 +52,7 @@ class SIUnits:
 
 
 class Measure(NamedTuple):
-    """Physical dimension of a number: a dimension of `core.model.units.units.SI`, or a bare unit symbol for a dimension
+    """Physical dimension of a number: a dimension of `core.model.units.SI`, or a bare unit symbol for a dimension
     without a name, such as N·m·s/rad."""
 
     dimension: str = "none"

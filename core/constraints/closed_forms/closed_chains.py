@@ -4,12 +4,16 @@ Clusters and the joints between them are a graph that shrinks while the machine 
 are sought once, each at that of its clusters with most joints, so that the world is passed by no search but its own
 (`ChainGraph.closed_chains_of_length`). When two clusters become one, new chains are those that led from one to the
 other (`ChainGraph.across`): what is sought then does not depend on the size of the machine.
+
+A closed chain through different clusters stays inside one block of the graph, and that also when joints of the block
+become known, so what closes there depends on nothing beyond it (`separate_groups`). Blocks are the biconnected
+components (Hopcroft and Tarjan, Comm. ACM 16, 1973). Those that gears or couplings tie are one group.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from core.constraints.closed_forms.graph import Chain, Edge
 
@@ -149,3 +153,66 @@ class ChainGraph:
         while order[0] not in own:
             heapq.heappop(order)
         return order[0], self.links[order[0]][0] != cluster
+
+
+Links = dict[int, tuple[str, str]]
+"""Edge → the clusters it connects."""
+
+
+def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Edges by group, in order; tied : sets of edges of which one determines the others. A single edge is omitted, as
+    it closes nothing."""
+    parents: dict[int, int] = {}
+
+    def leader(i: int) -> int:
+        while (above := parents.setdefault(i, i)) != i:
+            parents[i] = parents[above]
+            i = above
+        return i
+
+    for together in (*_biconnected_components(links), *tied):
+        for i in together:
+            parents[leader(i)] = leader(together[0])
+    groups: dict[int, list[int]] = {}
+    for i in sorted(parents):
+        groups.setdefault(leader(i), []).append(i)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _biconnected_components(links: Links) -> Iterator[list[int]]:
+    """Biconnected components, as edges."""
+    around: dict[str, list[int]] = {}
+    for i, link in links.items():
+        for cluster in link:
+            around.setdefault(cluster, []).append(i)
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    """Order in which each cluster was visited, and the earliest that is reached from beyond it."""
+    passed: set[int] = set()
+    for start in around:
+        if start in numbers:
+            continue
+        numbers[start] = lowest[start] = len(numbers)
+        path: list[int] = []
+        stack = [(start, 0, iter(around[start]))]
+        while stack:
+            at, length, edges = stack[-1]
+            onward = next((each for each in edges if each not in passed), None)
+            if onward is not None:
+                a, b = links[onward]
+                other = b if a == at else a
+                passed.add(onward)
+                path.append(onward)
+                if other in numbers:
+                    lowest[at] = min(lowest[at], numbers[other])
+                else:
+                    numbers[other] = lowest[other] = len(numbers)
+                    stack.append((other, len(path) - 1, iter(around[other])))
+                continue
+            stack.pop()
+            if stack:
+                before = stack[-1][0]
+                lowest[before] = min(lowest[before], lowest[at])
+                if lowest[at] >= numbers[before]:
+                    yield path[length:]
+                    del path[length:]

@@ -42,13 +42,13 @@ from core.constraints.closed_forms.wording import Step, solution_steps
 from core.errors import SimulationError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.parameter_values import Values
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.scalar import all_zero
 from core.numerics.tolerances import SOLVED_GAP
 from core.programs.compiled import Compiled
 from core.programs.dynamics import inverse
+from core.programs.function_builder import FunctionBuilder
 from core.programs.program import Program
-from core.programs.tracer import Tracer
 
 Array = NDArray[np.float64]
 LONG = 120
@@ -119,16 +119,16 @@ def _stopping(run: Runner) -> Runner:
 class ClosedForms:
     """Analytic loop closure of one program, with its machine code."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, symbolic: FunctionBuilder) -> None:
+        self.symbolic = symbolic
         self._lock = threading.RLock()
         self._made: MachineCode | BlockCode | None = None
         self._asked, self._seconds = False, 0.0
         self.failure = ""
         """Reason why there is no machine code of `reduction`."""
         self.search: Search | None = None
-        count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
-        topology = tracer.topology
+        count = len(symbolic.topology.model.joints) + len(symbolic.topology.branches)
+        topology = symbolic.topology
         self.long = count > LONG
         """True if the steps become a table of blocks."""
         if topology.cuts or rods_of(topology) or gears_of(topology):
@@ -139,7 +139,7 @@ class ClosedForms:
     def _is_too_dense(self) -> bool:
         """Return True if the equations are so dense that iteration is faster."""
         beside = len(self.independent) > MOST_BESIDE and bool(self.rows_left_to_iteration)
-        return beside or self.structure.products > MOST_PRODUCTS * len(self.tracer.tree.links)
+        return beside or self.structure.products > MOST_PRODUCTS * len(self.symbolic.tree.links)
 
     @property
     def forms(self) -> list[Form]:
@@ -159,12 +159,12 @@ class ClosedForms:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Order of solution in words."""
-        return solution_steps(self.tracer.topology, self.search)
+        return solution_steps(self.symbolic.topology, self.search)
 
     @cached_property
     def edges(self) -> list[Edge]:
         """Elementary joints with the symbols of the program."""
-        return edges_of(self.tracer.topology, self.tracer.numbers)
+        return edges_of(self.symbolic.topology, self.symbolic.numbers)
 
     @cached_property
     def independent(self) -> list[Speed]:
@@ -175,7 +175,7 @@ class ClosedForms:
     @cached_property
     def dependent_v(self) -> NDArray[np.bool_]:
         """(nv,) True for dependent speeds."""
-        flags = np.zeros(self.tracer.tree.nv, dtype=bool)
+        flags = np.zeros(self.symbolic.tree.nv, dtype=bool)
         for form in self.forms:
             for i, _ in form.chain:
                 if not self.edges[i].cut:
@@ -189,7 +189,7 @@ class ClosedForms:
         if self.search.left_open:
             return frozenset()
         left = {self.edges[i].joint for i in self.search.free if self.edges[i].kind not in BESIDE}
-        return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
+        return frozenset(joint.name for joint in self.symbolic.topology.cuts) - left
 
     @cached_property
     def closed_constraints(self) -> frozenset[str]:
@@ -202,24 +202,26 @@ class ClosedForms:
         """Indices of constraint rows left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [
-            k for k, row in enumerate(self.tracer.constraints.rows) if row.element not in closed.get(row.collection, ())
+            k
+            for k, row in enumerate(self.symbolic.constraints.rows)
+            if row.element not in closed.get(row.collection, ())
         ]
 
     @property
     def layout(self) -> Layout:
         """Layout of the reduced equations' output."""
-        return Layout(self.tracer.tree.nq, self.tracer.tree.nv, self.structure)
+        return Layout(self.symbolic.tree.nq, self.symbolic.tree.nv, self.structure)
 
     @cached_property
     def structure(self) -> Structure:
         """Sparsity of the reduced equations."""
-        tracer = self.tracer
-        kinematics = KinematicState(tracer.tree, symbols("q", tracer.tree.nq))
+        symbolic = self.symbolic
+        kinematics = KinematicState(symbolic.tree, symbols("q", symbolic.tree.nq))
         masses = [
             [k for k, column in enumerate(mass.columns(kinematics)) if not all_zero(column)]
-            for mass in tracer.elements.added_inertia
+            for mass in symbolic.elements.added_inertia
         ]
-        return structure(tracer.tree, self.edges, self._steps, self.independent, masses)
+        return structure(symbolic.tree, self.edges, self._steps, self.independent, masses)
 
     # ------------------------------------------------------------------------------------------ machine code
 
@@ -244,7 +246,7 @@ class ClosedForms:
 
     @cached_property
     def _reduction_function(self) -> _SymbolicFunction | Table:
-        return self._symbolic_function(self.tracer.signature("bias_smooth").arguments, self._reduced_outputs)
+        return self._symbolic_function(self.symbolic.signature("bias_smooth").arguments, self._reduced_outputs)
 
     def awaited(self) -> float:
         """Estimated processor time, s, that a run would wait for `reduction`; 0 if it exists or compiles quickly. Slow
@@ -274,13 +276,13 @@ class ClosedForms:
         return self._reduced_outputs(inputs, inline)
 
     def _reduced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
-        tracer, closed = self.tracer, self.positions_of(inputs["q"], run)
-        found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], tracer.tree.nv, run)
+        symbolic, closed = self.symbolic, self.positions_of(inputs["q"], run)
+        found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], symbolic.tree.nv, run)
 
         def forces(a: list[Any]) -> list[Any]:
-            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", run, smooth=True)
+            return inverse(symbolic, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", run, smooth=True)
 
-        M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia, run)
+        M, h = reduced(symbolic.tree, found, closed.q, forces, symbolic.elements.added_inertia, run)
         flat = [*closed.q, *found.v, *found.bias]
         for own, entries in zip(found.columns, self.structure.columns, strict=True):
             flat += [own.get(k, 0.0) for k in entries]
@@ -299,7 +301,7 @@ class ClosedForms:
             return _compiled_code(self._symbolic_function(("q",), traced))
 
     def _closing_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
-        closed, nv = self.positions_of(inputs["q"], run), self.tracer.tree.nv
+        closed, nv = self.positions_of(inputs["q"], run), self.symbolic.tree.nv
         still = motions(self.edges, self._steps, self.independent, closed, [0.0] * nv, nv, run)
         return [*closed.q, least(closed.reaches, run), still.quality[0]]
 
@@ -316,13 +318,13 @@ class ClosedForms:
         self, words: Sequence[str], traced: Callable[[dict[str, list[Any]], Runner], list[Any]]
     ) -> _SymbolicFunction | Table:
         """Expression graph of a function of the named arguments and p."""
-        sizes = [*(self.tracer.sizes[word] for word in words), len(self.tracer.p)]
+        sizes = [*(self.symbolic.sizes[word] for word in words), len(self.symbolic.p)]
         if self.long:
-            recorder = Recorder(sizes, self.tracer.p)
+            recorder = Recorder(sizes, self.symbolic.p)
             inputs = dict(zip(words, recorder.inputs, strict=False))
             return joined(recorder.finish(traced(inputs, _stopping(recorder))))
-        inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
-        result, sources = traced(inputs, _stopping(inline)), [*inputs.values(), self.tracer.p]
+        inputs = {word: symbols(word, self.symbolic.sizes[word]) for word in words}
+        result, sources = traced(inputs, _stopping(inline)), [*inputs.values(), self.symbolic.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
         return _SymbolicFunction(instructions_of(function), sizes, len(result))
 
@@ -380,5 +382,5 @@ def closed_forms_of(program: Program) -> ClosedForms:
         place = _known.setdefault(program, _CacheEntry())
     with place.lock:
         if place.found is None:
-            place.found = ClosedForms(program.tracer)
+            place.found = ClosedForms(program.symbolic)
         return place.found

@@ -17,7 +17,7 @@ from core.mechanics.elements.constraints.constraint_kind import Distance, Ratio
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
 from core.mechanics.multibody.tree_of_model import offsets, poses_in_bodies, sides_of
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.model import WORLD, Joint
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.rotation import Rotation, about_z, from_quaternion

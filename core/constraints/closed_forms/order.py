@@ -22,11 +22,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from core.constraints.closed_forms.closed_chains import ChainGraph
-from core.constraints.closed_forms.families import GEARED, ROD, Form, form_of
+from core.constraints.closed_forms.closed_chains import ChainGraph, separate_groups
+from core.constraints.closed_forms.families import GEARED, ROD, Form, form_of, random_samples
 from core.constraints.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared_pairs
-from core.constraints.closed_forms.samples import random_samples
-from core.constraints.closed_forms.separate_groups import separate_groups
 from core.mechanics.multibody.topology import Topology
 
 LONGEST_CHAIN = 6

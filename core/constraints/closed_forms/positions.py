@@ -2,10 +2,10 @@
 
 The steps of `core.constraints.closed_forms.order` are carried out over abstract scalars: an independent joint takes its
 value from the guess and joins two clusters; a form is solved by its family
-(`core.constraints.closed_forms.dyad_chains`) between the clusters that are known by then, its joints' values become
+(`core.constraints.closed_forms.dyads`) between the clusters that are known by then, its joints' values become
 coordinates, and its clusters one. Guesses of joints that were cut, which have no coordinates, are measured between the
 poses of the tree. What comes out has no iteration and no branches, so that it can be differentiated and compiled. All
-arithmetic is in steps of a runner (`core.mechanics.runner`), so that loops alike share code.
+arithmetic is in steps of a runner (`core.mechanics.tree`), so that loops alike share code.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from core.constraints.closed_forms.dyad_chains import SOLVERS, guesses_of
-from core.constraints.closed_forms.dyads import Turn, quaternion_near
+from core.constraints.closed_forms.dyads import SOLVERS, Turn, guesses_of, quaternion_near
 from core.constraints.closed_forms.families import GEARED, Form
 from core.constraints.closed_forms.graph import BESIDE, LINK, Clusters, Edge, across, ends, geared_pairs, known, motion
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation, from_quaternion
 from core.numerics.spatial.scalar import Scalar, minus, negated, over, plus, times

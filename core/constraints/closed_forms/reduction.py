@@ -26,13 +26,11 @@ from core.mechanics.crba import joint_motion
 from core.mechanics.elements.added_inertia import AddedInertia, add_reduced
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import coordinates
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Runner, Tree, inline
 from core.numerics.spatial.inertia import Inertia
-from core.numerics.spatial.motion import ZERO, Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, all_zero, negated, over, plus, sqrt, times, total
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import ZERO_MOTION, Motion, Vector3
 
 Scalars = Sequence[Scalar]
 
@@ -219,7 +217,7 @@ class _VelocityPass:
                 ratios = self.edges[k].ratio, source.ratio, column[source.v]
                 given = self.run(_driven_entry if forward else _driving_entry, *ratios)
                 column[self.edges[i].v] = given
-                across[n] = self.run(_column_plus_term, self.axes[i].columns[0], given, extra.get(n, ZERO))
+                across[n] = self.run(_column_plus_term, self.axes[i].columns[0], given, extra.get(n, ZERO_MOTION))
         flow.join(self.edges[i], across)
 
     def _enter_joint(self, i: int, entries: Any, column: Column) -> None:
@@ -254,7 +252,7 @@ class _VelocityPass:
         return {} if _is_zero(motion) else {0: motion}
 
     def _add_chain_bias(self, form: Form, absolute: dict[str, Motion], flow: Flow, result: Column) -> None:
-        known = flow.around(form, self.edges).get(0, ZERO)
+        known = flow.around(form, self.edges).get(0, ZERO_MOTION)
         chain = form.chain
         axes = tuple(self.axes[i] for i, _ in chain)
         sides = tuple((absolute[self.edges[i].a], absolute[self.edges[i].b]) for i, _ in chain)
@@ -323,7 +321,8 @@ def _velocity_solver(family: str, kinds: str, flags: tuple[bool, ...], ball: int
             values[spin] = [0.0, first, -first]
         found = tuple(
             tuple(
-                _own_motion(kinds[k], axes[k], _in_joint_direction(row[k], flags[k]), ZERO) for k in range(len(kinds))
+                _own_motion(kinds[k], axes[k], _in_joint_direction(row[k], flags[k]), ZERO_MOTION)
+                for k in range(len(kinds))
             )
             for row in values
         )
@@ -368,7 +367,7 @@ def _centripetal_correction(axis: Axis, V_a: Motion, V_b: Motion) -> Motion:
     d, p_b = axis.z, axis.p
     v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
     added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
-    return Motion(ZERO.angular, d.scaled(negated(over(added, d.dot(d)))))
+    return Motion(ZERO_MOTION.angular, d.scaled(negated(over(added, d.dot(d)))))
 
 
 def _is_zero(motion: Motion) -> bool:
@@ -497,7 +496,7 @@ def _reduced_mass_matrix(tree: Tree, q: Scalars, found: Motions, run: Runner) ->
         parents = {} if outer else twists[link.parent]
         moving = sorted(parents.keys() | rates[l].keys())
         still = (0.0,) * link.law.nv
-        given = tuple(parents.get(i, ZERO) for i in moving), tuple(rates[l].get(i, still) for i in moving)
+        given = tuple(parents.get(i, ZERO_MOTION) for i in moving), tuple(rates[l].get(i, still) for i in moving)
         found_ = run(_link_motions, link.law, link.placement, own[l], *given)
         twists.append(dict(zip(moving, found_, strict=True)))
         places.append(found.order.get(link.first_v, -1) if link.law.nv else -1 if outer else places[link.parent])
@@ -535,7 +534,7 @@ def _link_motions(
     """Motions of a link for the columns of Φ."""
     X, S = joint_motion(law, placement, q)
     return tuple(
-        (ZERO if _is_zero(parent) else X.motion_back(parent)) + span(S, rate)
+        (ZERO_MOTION if _is_zero(parent) else X.motion_back(parent)) + span(S, rate)
         for parent, rate in zip(parents, rates, strict=True)
     )
 

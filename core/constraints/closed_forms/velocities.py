@@ -21,13 +21,12 @@ from core.constraints.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERI
 from core.constraints.closed_forms.graph import GEAR, LINK, OWN, Clusters, Edge, ends
 from core.constraints.closed_forms.graph import known as coordinates_at
 from core.constraints.closed_forms.positions import EdgeNumbers, coordinates_of, numbers_of
-from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Runner, inline
 from core.model import WORLD
-from core.numerics.spatial.motion import ZERO, Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, all_zero, apply, is_zero, negated, over, plus, sqrt, times, total
 from core.numerics.spatial.vector import ZERO as ZERO3
-from core.numerics.spatial.vector import Vector3, X, Y, Z
+from core.numerics.spatial.vector import ZERO_MOTION, Motion, Vector3, X, Y, Z
 
 SHORT_ARM_FRACTION = 1e-2
 """Lever arm, relative to the loop's size, below which shorter arms no longer reduce the conditioning measure."""
@@ -272,7 +271,7 @@ def _step_back_across(a: Motion, across: Motion, b: Motion) -> Motion:
 
 
 def _motion_sum(*pairs: tuple[Motion, Motion]) -> Motion:
-    result = ZERO
+    result = ZERO_MOTION
     for into, out in pairs:
         result = result + into - out
     return result
@@ -318,7 +317,7 @@ class Flow:
         alone = carrying.keys() - across.keys() - (a if turned else b).keys()
         result = {}
         for k in sorted(a.keys() | across.keys() | b.keys()):
-            parts = (a.get(k, ZERO), across.get(k, ZERO), b.get(k, ZERO))
+            parts = (a.get(k, ZERO_MOTION), across.get(k, ZERO_MOTION), b.get(k, ZERO_MOTION))
             result[k] = carrying[k] if k in alone else self.run(step, *parts)
         return result
 
@@ -332,7 +331,11 @@ class Flow:
                 met.append((self.motion[enter], self.motion[leave]))
         result = {}
         for k in sorted(set().union(*(each for pair in met for each in pair))):
-            pairs = [(into.get(k, ZERO), out.get(k, ZERO)) for into, out in met if into.get(k) is not out.get(k)]
+            pairs = [
+                (into.get(k, ZERO_MOTION), out.get(k, ZERO_MOTION))
+                for into, out in met
+                if into.get(k) is not out.get(k)
+            ]
             if pairs:
                 result[k] = self.run(_motion_sum, *pairs)
         return result
@@ -340,7 +343,7 @@ class Flow:
 
 def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
     """Linear combination Σ S_k v_k."""
-    result = ZERO
+    result = ZERO_MOTION
     for column, value in zip(columns, values, strict=True):
         result = result + column.scaled(value)
     return result

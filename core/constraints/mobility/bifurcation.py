@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.constraints.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.constraints.mobility.free_motions import free_motions
-from core.constraints.mobility.onward import TangentSpace
+from core.constraints.mobility.second_order import TangentSpace
 from core.later import dataclass
 from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.rank import null_space

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import oriented, reversed_joint
-from core.constraints.machine_size import size_of, speed_units
-from core.constraints.mobility.onward import TangentSpace, second_order_tangent_spaces
-from core.constraints.mobility.second_order import forms_of, lasting
-from core.constraints.rest_position import rest
+from core.constraints.closed_positions import oriented, reversed_joint
+from core.constraints.mobility.second_order import TangentSpace, forms_of, lasting, second_order_tangent_spaces
+from core.constraints.rest_position import rest, size_of, speed_units
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix, dense, largest_of_rows, scaled

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.carried_pose import carried_pose
 from core.constraints.mobility.isostatic import Release
 from core.constraints.mobility.mobility import Mobility, mobility
-from core.constraints.rest_position import rest
+from core.constraints.rest_position import carried_pose, rest
 from core.errors import ModelError
 from core.model import Model
 from core.model.edits import edits

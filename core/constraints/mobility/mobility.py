@@ -1,4 +1,5 @@
-"""Mobility: degrees of freedom, redundant constraints and free motions of a machine.
+"""Mobility: degrees of freedom, redundant constraints and free motions of a machine; degrees of freedom taken up by
+drivers, or left while dry friction or a brake locks its joints.
 
 Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
 for all that the count does not see. Here every number is a rank at assembled poses (`constraint_rank`), every name
@@ -8,31 +9,124 @@ comes from self-stresses (`self_stress`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import failures
+from core.constraints.consistent_motion import nearest_speeds
+from core.constraints.joint_rows import rows_with_friction
 from core.constraints.mobility import isostatic
 from core.constraints.mobility.bifurcation import branch_at, branches_meeting_at
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.mobility.driven_freedoms import DriverFault, drive
 from core.constraints.mobility.free_motions import FreeMotion, free_motions
-from core.constraints.mobility.held_freedoms import Held, held_freedoms
 from core.constraints.mobility.isostatic import Release
 from core.constraints.mobility.self_stress import Component, Stresses, redundant_constraints_in_order, stresses
+from core.constraints.named_values import one_state
+from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
 from core.constraints.rest_position import rest
-from core.constraints.states import one_state
 from core.errors import AssemblyError, listed
 from core.joints import JointKind
 from core.later import dataclass
 from core.mechanics.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.matrix_forms import Matrix
-from core.numerics.tolerances import ACCEPTED_GAP
+from core.numerics.matrix_forms import Matrix, dense
+from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.programs.compiled import Compiled
 
 Array = NDArray[np.float64]
+
+
+class Held(NamedTuple):
+    """Effect of friction at a pose: names : coordinates whose friction removes a degree of freedom each; idle :
+    friction on joints that are immobile anyway, in words; motions : (nv, k) remaining motions"""
+
+    names: tuple[str, ...]
+    idle: tuple[str, ...]
+    motions: Array
+
+
+def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
+    """Effect of friction at a pose, joint by joint in the order of the model."""
+    N = constraints.motions(q)
+    rubbing = rows_with_friction(constraints.compiled, q, constraints.p, constraints.t)
+    W = rubbing.W @ N
+    sizes = np.maximum(np.linalg.norm(rubbing.W * constraints.units, axis=1), 1e-300)
+    names, basis, kept, idle = list[str](), np.zeros((0, N.shape[1])), list[int](), list[str]()
+    for i, row in enumerate(rubbing.rows):
+        part = W[i] - basis.T @ (basis @ W[i])
+        if np.linalg.norm(part) > RANK_TOLERANCE * sizes[i]:
+            names.append(row.name)
+            kept.append(i)
+            basis = np.concatenate([basis, part[None] / np.linalg.norm(part)])
+            continue
+        shares = np.abs(np.linalg.lstsq(W[kept].T, W[i], rcond=RANK_TOLERANCE)[0]) if kept else np.zeros(0)
+        others = [names[k] for k in np.flatnonzero(shares > RANK_TOLERANCE)]
+        already = (
+            f"a motion that {listed(others)} already hold{'s' * (len(others) == 1)}"
+            if others
+            else "a coordinate that cannot move here"
+        )
+        idle.append(f"{row.name}: its friction holds {already}")
+    left = (N - N @ basis.T @ basis) / constraints.units[:, None]
+    axes = np.linalg.svd(left, full_matrices=False)[0]
+    return Held(tuple(names), tuple(idle), constraints.units[:, None] * axes[:, : N.shape[1] - len(names)])
+
+
+@dataclass(frozen=True)
+class DriverFault:
+    """A driver that takes up no degree of freedom because other drivers (by name) or the joints determine its motion.
+
+    contradicts : it demands something else than they do; text : in words, without a full stop
+    """
+
+    driver: str
+    others: tuple[str, ...]
+    contradicts: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Effect of the drivers at a pose: names of rows that take up a degree of freedom, and faults of the others."""
+
+    effective: tuple[str, ...]
+    faults: tuple[DriverFault, ...]
+
+
+def drive(constraints: PositionConstraints, q: Array) -> Drive:
+    """Effect of a machine's drivers (all rows in `constraints`) at a closed pose q, with the prescribed speeds."""
+    rows = constraints.names
+    if not any(row.collection == "drivers" for row in rows):
+        return Drive((), ())
+    compiled, units = constraints.compiled, constraints.row_units
+    G = dense(constraints.scaled(q))
+    still, alike = np.zeros(compiled.nv), np.ones(compiled.nv)
+    v = nearest_speeds(compiled, q, still, alike, constraints.p, constraints.t)
+    demands = [each[constraints.kept] / units for each in demanded(compiled, q, v, constraints.p, constraints.t)]
+    taken, repeated = repeated_drivers(G, rows)
+    faults = []
+    for each in repeated:
+        found = disagreement(each, rows, demands)
+        others = [rows[i] for i in each.drivers]
+        text = _fault_text(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
+        names = tuple(dict.fromkeys(row.element for row in others))
+        faults.append(DriverFault(rows[each.row].element, names, found is not None, text))
+    return Drive(tuple(str(rows[k]) for k in taken), tuple(faults))
+
+
+def _fault_text(name: str, others: list[str], level: int | None) -> str:
+    """Description of a driver that takes up no degree of freedom; level : level at which it contradicts others, None if
+    it agrees"""
+    if not others:
+        return (
+            f"Driver {name} drives a coordinate that cannot move: the joints fix it"
+            if level is None
+            else (f"Driver {name} prescribes a motion that the joints do not allow")
+        )
+    already = f"Driver {name} drives the same motion as {' and '.join(others)}"
+    return already if level is None else f"{already}, but with a different {LEVELS[level]}"
 
 
 @dataclass(frozen=True)

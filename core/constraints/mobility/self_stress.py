@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.transmission import transmission
+from core.constraints.reactions import transmission
 from core.joints.kind import Forbidden
 from core.later import dataclass
 from core.mechanics.elements.constraints.kinematic_constraint import Row

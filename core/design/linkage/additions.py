@@ -11,9 +11,9 @@ from core.design.linkage.drawn_links import STEEL, Poses, carrier_of, thickness
 from core.design.linkage.plane import XZ, Plane, Point, written
 from core.errors import ModelError
 from core.model import WORLD, Body, Constraint, Driver, Frame, Gearwheel, Joint, Model, Pipe, Pose, Shape, Sphere
-from core.model.connections import Surroundings, line_force
 from core.model.edits.edits import add, remove, replace, unused_name
 from core.model.fields import Value
+from core.model.new_elements import Surroundings, line_force
 from core.model.parameters import value_of
 
 TEETH = 20.0

@@ -15,7 +15,7 @@ from core.errors import KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.model import Driver, Joint, Model
 from core.model.parameters import value_of
-from core.model.units.units import display
+from core.model.units import display
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]

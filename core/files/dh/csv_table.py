@@ -17,12 +17,12 @@ import io
 import re
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.files.dh.rows import is_assumed_value
 from core.files.dh.table import (
     COLUMNS,
     Table,
     column,
     convention_of,
+    is_assumed_value,
     losses,
     reading_of,
     row_values,
@@ -33,7 +33,7 @@ from core.files.source import Options, Reading, Source, Writing
 from core.model import Model, Parameter, Pose
 from core.model.fields import Value
 from core.model.formula.expression import number_text, parse
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 
 _META = re.compile(
     r"^\s*#\s*(?P<key>convention|name|description|gravity|parameter\s+(?P<name>\S+))\s*[:=]\s*(?P<value>.*)$",

@@ -24,7 +24,6 @@ import tomllib
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.files.dh.rows import is_assumed_value
 from core.files.dh.table import (
     COLUMNS,
     TENSOR,
@@ -32,6 +31,7 @@ from core.files.dh.table import (
     Table,
     column,
     convention_of,
+    is_assumed_value,
     losses,
     reading_of,
     row_values,

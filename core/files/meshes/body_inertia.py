@@ -61,9 +61,9 @@ class _ShapeSizes:
             volume, center, tensor = _volume_of(mesh.file, self.values.origin, tuple(scale))
         except KinetostatError as error:
             raise error.at(where=self.where) from None
-        from core.numerics.spatial import mass_properties
+        from core.numerics.spatial import inertia
 
-        return mass_properties.from_volume(density, volume, center, tensor)
+        return inertia.from_volume(density, volume, center, tensor)
 
 
 def sum_of(parts: list[Inertia]) -> Inertia:

@@ -3,6 +3,7 @@
 Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE and 3MF files
 state their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied,
 too (iCub's meshes need it), except in files of MeshLab, which writes Y_UP beside any data (TIAGo's must not be turned).
+Textures are replaced by their mean colour; those too large for memory are ignored.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import io
 import logging
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,56 @@ from core.errors import FileError
 from core.files.meshes.archive_3mf import Color, Part, parts_of
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
-from core.files.meshes.textures import TEXTURES, limit_pictures, shrink_pictures
 from core.files.regular_file import MESH, content_of, fingerprint, status_of
+
+TEXTURES = (
+    "baseColorTexture",
+    "image",
+    "emissiveTexture",
+    "normalTexture",
+    "occlusionTexture",
+    "metallicRoughnessTexture",
+)
+"""Attributes of materials that hold textures; the first two give their colour."""
+MOST_PIXELS = 1 << 25
+"""Maximum number of pixels of a texture; larger ones are dropped from their materials."""
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF", None)
+"""Supported formats of texture files and of images created by a reader. Others may call further programs."""
+
+
+@cache
+def limit_pictures() -> None:
+    """Keep the mesh readers from decoding images that are too large or that need another program."""
+    from PIL import EpsImagePlugin, Image
+
+    Image.MAX_IMAGE_PIXELS = MOST_PIXELS // 2
+    """Pillow refuses twice as many, and warns before."""
+    warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
+    EpsImagePlugin.gs_binary = False
+
+
+def shrink_pictures(materials: Iterable[Any]) -> None:
+    """Replace each texture by one pixel of its mean colour, before it is copied."""
+    done: dict[int, Any] = {}
+    for material in materials:
+        for name in TEXTURES:
+            image = getattr(material, name, None)
+            if image is not None and id(image) not in done:
+                done[id(image)] = image, _mean_pixel(image) if name in TEXTURES[:2] else None
+            if image is not None:
+                setattr(material, name, done[id(image)][1])
+
+
+def _mean_pixel(image: Any) -> Any:
+    """Return one pixel of the mean colour; None for an image that is too large or damaged."""
+    width, height = image.size
+    if image.format not in FORMATS or width * height > MOST_PIXELS:
+        return None
+    try:
+        return image.convert("RGB").resize((1, 1))
+    except Exception:  # readers of pictures raise whatever a broken one provokes
+        return None
+
 
 _Y_UP = (".gltf", ".glb")
 _TO_Z_UP = {

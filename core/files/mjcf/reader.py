@@ -17,18 +17,24 @@ from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
 from core.files.foreign import wrong_root_error
-from core.files.mjcf.actuators import Rotor, Rotors
 from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
 from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
-from core.files.mjcf.left_out import LeftOut
 from core.files.mjcf.meshes import FARTHEST
-from core.files.mjcf.passive import NOTHING, Passive, Springs, added_coefficients, coefficients
-from core.files.mjcf.references import check_names
-from core.files.mjcf.schema import check_free_joints, check_words
-from core.files.mjcf.spring_dampers import Freedom, effective_inertia
+from core.files.mjcf.passive import (
+    NOTHING,
+    Freedom,
+    Passive,
+    Rotor,
+    Rotors,
+    Springs,
+    added_coefficients,
+    coefficients,
+    effective_inertia,
+)
+from core.files.mjcf.schema import LeftOut, check_free_joints, check_names, check_words
 from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Tag, local_name, parse_xml

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.mjcf.actuators import Rotor
 from core.files.mjcf.defaults import Settings, bounds_of
 from core.files.mjcf.passive import (
     NOTHING,
     Coefficients,
     Passive,
+    Rotor,
     added_coefficients,
     coefficients,
     damper_law,

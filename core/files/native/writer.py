@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from core.files.native.migrations import VERSION
-from core.files.native.reader import HEADER
+from core.files.native.reader import HEADER, VERSION
 from core.files.source import Writing
 from core.model import COLLECTIONS, Model, Setting, Shape
 from core.model.bodies import Body, Frame

@@ -361,7 +361,7 @@ def root_locus(
     from core.analysis.sweep import dimension_of
     from core.control.root_locus import DIVISIONS
     from core.control.root_locus import root_locus as random_closed_pose_from
-    from core.model.units.units import SI
+    from core.model.units import SI
 
     if len(ranges) > 1:
         raise ModelError(

@@ -134,7 +134,7 @@ def _joint_exists(context: Context, joint: str) -> bool:
 
 def parameters(context: Context) -> Result:
     """List every parameter with its formula, present value and unit."""
-    from core.model.units.units import SI
+    from core.model.units import SI
 
     values = context.values
     rows = tuple(

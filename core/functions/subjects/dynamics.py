@@ -104,7 +104,7 @@ def _with_limit_warning(context: Context, table: Table) -> Result:
     """Return a table of forces, preceded by a message on joints beyond their limits."""
     import numpy as np
 
-    from core.constraints.passed_limits import passed_limits, passed_limits_text
+    from core.constraints.elastic_stops import passed_limits, passed_limits_text
 
     words = passed_limits_text(
         passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import ModelError
-from core.files.contents import content_fingerprints
+from core.files.followed_files import content_fingerprints
 from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, OutputFile, Text

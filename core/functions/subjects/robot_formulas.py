@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from core.files.contents import content_fingerprints
+from core.files.followed_files import content_fingerprints
 from core.functions.context import Cancelled, Context
 from core.functions.results import Formulas
 

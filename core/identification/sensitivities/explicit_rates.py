@@ -19,11 +19,11 @@ from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.constraints.closed_forms.closed_forms import ClosedForms
 from core.mechanics.factor import Factors, factorise, solve
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.mechanism import Mechanism
 from core.programs.dynamics import inverse, mass_matrix
 from core.programs.kinematics import rates
-from core.programs.known_code import known_code
+from core.programs.program import known_code
 from core.simulation.equations.joint_forces import Law, Torque, mode_variables_of, traced
 
 Array = NDArray[np.float64]
@@ -67,7 +67,7 @@ class Arguments:
         self.of_law = constant is None
         """True if joint forces are formulas."""
         self.constant = np.zeros(mech.nv) if constant is None else constant
-        clock = mech.compiled.program.tracer.clock
+        clock = mech.compiled.program.symbolic.clock
         self.clock = clock.size
         self.modes = clock.modes if clock.size else 0
         self.modes_of_law = len(mode_variables_of(mech, torque).numbers) if self.of_law else 0
@@ -103,7 +103,7 @@ class SymbolicState:
 
     def __init__(self, given: Arguments) -> None:
         mech = self.mech = given.mech
-        context = self.context = mech.compiled.program.tracer
+        context = self.context = mech.compiled.program.symbolic
         self.q, self.v, self.own = symbols("q", mech.nq), symbols("v", mech.nv), symbols("x", context.nx)
         self.clock = symbols("t", given.clock)
         self.p = list(context.p)
@@ -201,7 +201,7 @@ class ExplicitRates:
         self.still = self.mech.nv if forms is None and self.mech.nq == self.mech.nv else 0
         self.projects = forms is not None or bool(self.mech.compiled.coordinates.quaternions)
 
-    # ------------------------------------------------------------------------------------------- traces
+    # ------------------------------------------------------------------------------------------- expressions
 
     @cached_property
     def _symbolic_state(self) -> SymbolicState:

@@ -27,11 +27,11 @@ from core.identification.sensitivities.explicit_rates import (
     SymbolicState,
 )
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, VELOCITY
-from core.mechanics.runner import inline
+from core.mechanics.tree import inline
 from core.numerics.tolerances import REGULAR_FRACTION
 from core.programs.constraint_equations import constraint_bias, speed_jacobian
 from core.programs.dynamics import inverse
-from core.programs.known_code import known_code
+from core.programs.program import known_code
 
 Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class ConstrainedRates:
         self._at_positions = np.flatnonzero(levels <= POSITION)
         self._at_speeds = np.flatnonzero(levels <= VELOCITY)
 
-    # ------------------------------------------------------------------------------------------- traces
+    # ------------------------------------------------------------------------------------------- expressions
 
     @cached_property
     def _symbolic_state(self) -> SymbolicState:

@@ -89,7 +89,7 @@ def refuse(mech: Mechanism, method: str) -> None:
             where="derivatives of a run",
             remedy="Use rk54 or rk853, or rk4 with a fixed step.",
         )
-    if mech.compiled.program.tracer.long:
+    if mech.compiled.program.symbolic.long:
         raise NoDerivative(
             "The machine is too large: its equations cannot be differentiated symbolically.",
             where="derivatives of a run",

@@ -21,8 +21,7 @@ from core.identification.sensitivities.explicit_rates import EvaluationPoints, S
 from core.identification.sensitivities.held_rates import Balance, ConstrainedRates
 from core.identification.sensitivities.replay import Replay
 from core.numerics.tolerances import RANK_TOLERANCE
-from core.programs.known_code import known_code
-from core.programs.program import Program
+from core.programs.program import Program, known_code
 
 Array = NDArray[np.float64]
 

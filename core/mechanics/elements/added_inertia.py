@@ -1,14 +1,22 @@
-"""Inertia in addition to that of the links: masses on the lines of forces, rotors of cut joints, masses of tendons."""
+"""Inertia in addition to that of the links: masses on the lines of forces, rotors of cut joints, masses of tendons.
+
+A mass that moves with the length L of a tendon, a weighted sum of coordinates and distances, has the energy ½ m L̇². To
+the mass matrix it adds m Jᵀ J with L̇ = J v, to the forces m Jᵀ L̈. Of a distance L̈ = e · p̈ + (ṗ · ṗ − L̇²)/L.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from core.mechanics.elements.force_state import Loads
+from core.later import dataclass
+from core.mechanics.elements.force_state import Loads, added
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.tree import Scalars
-from core.numerics.spatial.scalar import Scalar, all_zero, plus, times, total
+from core.mechanics.kinematics import jacobian, speeds
+from core.mechanics.tree import Place, Scalars
+from core.numerics.spatial.relative_measures import TINY
+from core.numerics.spatial.scalar import Scalar, all_zero, minus, negated, over, plus, sqrt, times, total
+from core.numerics.spatial.vector import ZERO, Force, Vector3
 
 
 class AddedInertia(Protocol):
@@ -72,3 +80,128 @@ def add_reduced(
 
 def _weighted(weights: Scalars, columns: Sequence[Scalars]) -> tuple[Scalar, ...]:
     return tuple(total(map(times, weights, row)) for row in zip(*columns, strict=True))
+
+
+class OfJoint(NamedTuple):
+    """Single coordinate of a link's joint."""
+
+    link: int
+
+
+class Distance(NamedTuple):
+    """Distance between two frames' origins."""
+
+    a: Place
+    b: Place
+
+
+PathPart = OfJoint | Distance
+
+
+@dataclass(frozen=True)
+class TendonInertia:
+    """Mass of a tendon; parts : the weighted terms of its length."""
+
+    name: str
+    mass: Scalar
+    parts: tuple[tuple[Scalar, PathPart], ...]
+
+    def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
+        """Add the inertia force −m L̈ along the length to the loads."""
+        run, second = kinematics.run, 0.0
+        for factor, part in self.parts:
+            second = run(added, second, factor, _length_acceleration(part, kinematics))
+        force = run(resisting, self.mass, second)
+        for factor, part in self.parts:
+            own = run(times, factor, force)
+            if isinstance(part, OfJoint):
+                link = kinematics.tree.links[part.link]
+                loads.drive(link.first_v, link.coupling, own)
+            else:
+                p_b = kinematics.frame(part.b).position
+                loads.between(part.a, part.b, p_b, run(pushing, *_line_state(part, kinematics)[:2], own))
+
+    def columns(self, kinematics: KinematicState) -> list[tuple[Scalar]]:
+        """Return J, one column of one entry per speed."""
+        run, tree = kinematics.run, kinematics.tree
+        row: list[Scalar] = [0.0] * tree.nv
+        for factor, part in self.parts:
+            if isinstance(part, OfJoint):
+                link = tree.links[part.link]
+                ratio = 1.0 if link.coupling is None else link.coupling.ratio
+                row[link.first_v] = run(added, row[link.first_v], ratio, factor)
+                continue
+            p, length = _line_state(part, kinematics)[:2]
+            for end, sign in ((part.b, 1.0), (part.a, -1.0)):
+                if end.link < 0:
+                    continue
+                turns = jacobian(tree, kinematics.q, end.link, end.pose, run)[3:]
+                for k in range(tree.nv):
+                    column = Vector3(turns[0][k], turns[1][k], turns[2][k])
+                    if not all_zero(column):
+                        share = run(along, p, length, column)
+                        row[k] = run(added, row[k], sign, run(times, factor, share))
+        return [(entry,) for entry in row]
+
+    def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
+        """Return (kinetic ½ m L̇², potential 0), J."""
+        run, rate = kinematics.run, 0.0
+        for factor, part in self.parts:
+            rate = run(added, rate, factor, _length_rate(part, kinematics))
+        return run(kinetic_of, self.mass, rate), 0.0
+
+
+def _line_state(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, Vector3]:
+    """Return (p_ab, its length, its rate), world axes."""
+    run = kinematics.run
+    p = run(Vector3.__sub__, kinematics.frame(part.b).position, kinematics.frame(part.a).position)
+    v = run(Vector3.__sub__, kinematics.motion(part.b).linear, kinematics.motion(part.a).linear)
+    return p, run(length_of, p), v
+
+
+def _length_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+    """Return the rate of a part's length."""
+    if isinstance(part, OfJoint):
+        return kinematics.speeds[part.link][0]
+    return kinematics.run(along, *_line_state(part, kinematics))
+
+
+def _length_acceleration(part: PathPart, kinematics: KinematicState) -> Scalar:
+    """Return the second time derivative of a part's length."""
+    run, tree = kinematics.run, kinematics.tree
+    if isinstance(part, OfJoint):
+        a = [0.0] * tree.nv if kinematics.a is None else kinematics.a
+        return speeds(tree, a, run)[part.link][0]
+    change = run(Vector3.__sub__, kinematics.acceleration(part.b), kinematics.acceleration(part.a))
+    return run(length_acceleration, *_line_state(part, kinematics), change)
+
+
+def length_of(p: Vector3) -> Scalar:
+    """Return |p|."""
+    return sqrt(plus(p.dot(p), TINY))
+
+
+def along(p: Vector3, length: Scalar, v: Vector3) -> Scalar:
+    """Return e · v."""
+    return over(p.dot(v), length)
+
+
+def length_acceleration(p: Vector3, length: Scalar, v: Vector3, change: Vector3) -> Scalar:
+    """Return the second derivative of a length: e · p̈ + (ṗ · ṗ − L̇²)/L."""
+    rate = along(p, length, v)
+    return plus(along(p, length, change), over(minus(v.dot(v), times(rate, rate)), length))
+
+
+def resisting(mass: Scalar, second: Scalar) -> Scalar:
+    """Return −m L̈."""
+    return negated(times(mass, second))
+
+
+def pushing(p: Vector3, length: Scalar, force: Scalar) -> Force:
+    """Return a force along the line on its end b."""
+    return Force(ZERO, p.scaled(over(force, length)))
+
+
+def kinetic_of(mass: Scalar, rate: Scalar) -> Scalar:
+    """Return ½ m L̇²."""
+    return times(0.5, times(mass, times(rate, rate)))

@@ -8,11 +8,9 @@ from typing import Any, Protocol
 from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Coupling, Place
-from core.numerics.spatial.force import ZERO as NOTHING
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar, plus, times
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import ZERO_FORCE, Force, Vector3
 
 Scalars = Sequence[Scalar]
 
@@ -112,7 +110,7 @@ class ExchangedWrench(Loads):
 
     def __init__(self, kinematics: KinematicState) -> None:
         super().__init__(kinematics)
-        self.on_b = NOTHING
+        self.on_b = ZERO_FORCE
 
     def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
         """Add a wrench on b to the sum."""

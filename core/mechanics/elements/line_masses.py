@@ -13,10 +13,9 @@ from core.mechanics.elements.force_state import Loads
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Gravity, Place
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.relative_measures import TINY
 from core.numerics.spatial.scalar import Scalar, all_zero, minus, negated, over, plus, sqrt, times
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Force, Vector3
 
 FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, near_misses
-from core.files.places import beside
+from core.files.followed_files import beside
 from core.files.regular_file import SIGNAL, content_of, fingerprint, status_of
 from core.model import Driver
-from core.model.units.compound_units import Compound, compound
+from core.model.units import Compound, compound
 
 Array = NDArray[np.float64]
 SIGNAL_SUFFIXES = (".csv", ".txt", ".dat", ".t", ".sim")

@@ -1,16 +1,15 @@
-"""Resolution of the document's names and values on a machine: places, sensors, coordinates, formulas, states."""
+"""Resolution of the document's names and values on a machine: places, sensors, coordinates, states, formulas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from core.errors import ModelError, near_misses
-from core.joints.measures import coordinates_of
+from core.errors import ExpressionError, ModelError, near_misses
+from core.joints.kind import coordinates_of
 from core.mechanics.dry_friction import DryFriction, friction_of, is_controlled, owner
 from core.mechanics.elements.force_state import End
-from core.mechanics.elements.formulas import LocatedFormula, formula_of
 from core.mechanics.elements.mode_variables import ModeVariables
 from core.mechanics.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.mechanics.elements.turn_counters import TurnCounter, formulas_of_forces
@@ -20,10 +19,48 @@ from core.mechanics.multibody.tree_of_model import Machine
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
-from core.model.formula.expression import names, parse
+from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.signals import component
 from core.numerics.spatial.rotation import normalised
+from core.numerics.spatial.scalar import Scalar
 from core.numerics.spatial.vector import Vector3
+
+
+class Formula(NamedTuple):
+    """Formula as a step, evaluated from the values of its names."""
+
+    node: Node
+    names: tuple[str, ...]
+
+    def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
+        """Evaluate the formula."""
+        result = evaluate(self.node, dict(zip(self.names, values, strict=True)))
+        return float(result) if isinstance(result, int | float) else result
+
+
+def formula_of(node: Node) -> Formula:
+    """Return the step of a formula."""
+    return Formula(node, tuple(sorted(names(node))))
+
+
+class LocatedFormula:
+    """Formula whose errors name its place in the document."""
+
+    def __init__(self, formula: Formula, where: str) -> None:
+        self.formula, self.where, self.names = formula, where, formula.names
+
+    def __call__(self, values: tuple[Any, ...]) -> Any:
+        try:
+            return self.formula(values)
+        except ExpressionError as error:
+            raise error.at(where=self.where) from None
+
+    def __hash__(self) -> int:
+        return hash(self.formula)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocatedFormula) and self.formula == other.formula
+
 
 Value = Any
 Reader = Callable[[KinematicState], Any]

@@ -16,13 +16,11 @@ from core.mechanics.elements.sensors import RelativeMeasure, measurement
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Place, Scalars
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.relative_measures import rate
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
 from core.numerics.spatial.scalar import Scalar, all_zero, plus, times, total
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Motion, Vector3
 
 
 @dataclass(frozen=True)

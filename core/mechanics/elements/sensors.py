@@ -10,11 +10,10 @@ from core.mechanics.elements.force_state import Scalars, added
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model import SensorKind
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import IDENTITY
 from core.numerics.spatial.relative_measures import Measure, Measured, in_frame_axes, rate, relative
 from core.numerics.spatial.scalar import Scalar, minus
-from core.numerics.spatial.vector import Vector3, Z
+from core.numerics.spatial.vector import Motion, Vector3, Z
 
 NOWHERE = Place(-1, IDENTITY)
 

@@ -10,8 +10,8 @@ from core.mechanics.elements.mode_variables import MODE_NAME
 from core.mechanics.elements.sensors import measurement, readings_of
 from core.mechanics.kinematic_state import KinematicState
 from core.model.signals import TIME
-from core.numerics.spatial.attitude import unwrapped_near
 from core.numerics.spatial.relative_measures import rate
+from core.numerics.spatial.rotation import unwrapped_near
 from core.numerics.spatial.scalar import Scalar
 
 

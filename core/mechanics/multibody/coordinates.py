@@ -16,7 +16,7 @@ from core.mechanics.multibody.topology import Topology
 from core.mechanics.multibody.tree_of_model import Offsets, offsets
 from core.model import Joint
 from core.model.signals import component
-from core.model.units.units import amount
+from core.model.units import amount
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -21,7 +21,7 @@ from core.joints import Free
 from core.later import dataclass
 from core.model import WORLD, Joint, Model
 from core.model.forces import JOINT
-from core.model.unknown_kinds import refuse_unknown_kinds
+from core.model.model import refuse_unknown_kinds
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError, near_misses
 from core.files.meshes.body_inertia import sum_of
-from core.joints.reversed import Reversed
+from core.joints.kind import Reversed
 from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, friction_of, is_controlled
 from core.mechanics.multibody.number_reader import Numbers

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelError, near_misses
-from core.joints import Free
+from core.joints import Fixed, Free
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.dimensions import Owners, dimension_of
@@ -16,10 +16,10 @@ from core.model.edits.renaming import formulas_with, renaming_of
 from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
 from core.model.formula.expression import Node, parse
 from core.model.joints import Joint
-from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, owner_of
+from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, elements_of_unknown_kind, owner_of
 from core.model.parameters import Parameter
 from core.model.shapes import Box, Material
-from core.model.units.units import SI
+from core.model.units import SI
 
 Owned = tuple[tuple[str, Any], ...]
 """Elements with the names of their collections: ((collection, element), …)."""
@@ -251,3 +251,31 @@ def free_body(model: Model, stem: str = "body", place: tuple[float, float, float
 
 def _with_collections(model: Model, collections: dict[str, Any]) -> Model:
     return dataclasses.replace(model, **collections)
+
+
+def known_part(model: Model) -> Model:
+    """Return the expanded machine without elements of unknown kinds and their dependents; removed joints are replaced
+    by fixed ones where nothing else connects their sides. Returns the model itself if all kinds are known."""
+    plain, gone = model.expanded, set[tuple[str, str]]()
+    for collection, element in elements_of_unknown_kind(plain):
+        gone |= {(c, e.name) for c, e in ((collection, element), *dependents(plain, collection, element.name))}
+    if not gone:
+        return model
+    kept: dict[str, Any] = {
+        collection: tuple(e for e in getattr(plain, collection) if (collection, e.name) not in gone)
+        for collection in {collection for collection, _ in gone} | {"joints"}
+    }
+    for joint in plain.joints:
+        if ("joints", joint.name) in gone and not _are_connected(plain, kept["joints"], joint.parent, joint.child):
+            ends = {field: getattr(joint, field) for field in ("name", "parent", "child", "a", "b")}
+            kept["joints"] += (Joint(kind=Fixed.name, **ends),)
+    return dataclasses.replace(plain, **kept)
+
+
+def _are_connected(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
+    """Return True if a path of joints connects two bodies or frames."""
+    reached = {model.carrier(one).name}
+    pairs = [{model.carrier(joint.parent).name, model.carrier(joint.child).name} for joint in joints]
+    while more := {body for pair in pairs if reached & pair for body in pair} - reached:
+        reached |= more
+    return model.carrier(other).name in reached

@@ -31,11 +31,10 @@ from core.model.fields import (
 from core.model.formula.expression import CONSTANTS, Name, Node, names, parse, substitute, text_of
 from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
-from core.model.model import NAMESPACES, Model
+from core.model.model import NAMESPACES, Model, elements_of_unknown_kind
 from core.model.sensors import Sensor
 from core.model.signal_texts import Owners, text_with_new_names
 from core.model.signals import component
-from core.model.unknown_kinds import elements_of_unknown_kind
 
 SPACES = {"body": "frame", "point": "frame"}
 """Namespace of a reference's target, where it differs from the target's name."""

@@ -29,7 +29,7 @@ from core.model.formula.nodes import (
 )
 from core.model.formula.parser import parse
 from core.model.formula.text import number_text, text_of
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 from core.numerics.spatial.scalar import Scalar, apply
 
 __all__ = [

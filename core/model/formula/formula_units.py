@@ -9,8 +9,7 @@ from typing import NamedTuple
 from core.errors import ExpressionError
 from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, text_of
 from core.model.formula.nodes import COMPARISONS, CONSTANTS, LOGIC
-from core.model.units.compound_units import compound
-from core.model.units.units import DERIVED, SI, UNITS
+from core.model.units import DERIVED, SI, UNITS, compound
 
 Powers = tuple[Fraction, Fraction, Fraction, Fraction]
 """Exponents of kg, m, s and rad."""

@@ -23,7 +23,7 @@ from core.model.formula.nodes import (
     Number,
 )
 from core.model.formula.precedence_parser import Grammar, Infix, PrecedenceParser, Prefix, Token, tokens_of
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 
 MAX_LENGTH = 4000
 MAX_DEPTH = 60

@@ -18,7 +18,7 @@ from core.model.formula.nodes import (
     Node,
     Number,
 )
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 
 
 def text_of(node: Node, dialect: Dialect = "native") -> str:

@@ -20,7 +20,7 @@ from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
 from core.model.sensors import Sensor
 from core.model.signals import TIME
-from core.model.units.units import amount
+from core.model.units import amount
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.possible_numbers import impossible
 

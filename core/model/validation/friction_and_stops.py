@@ -7,7 +7,7 @@ from typing import Any
 
 from core.joints import Free
 from core.model.joints import LEVELS, Joint, Limit, friction_by_direction
-from core.model.units.units import amount
+from core.model.units import amount
 from core.model.validation.findings import Finding, Severity
 
 AT_LIMIT = 1e-9

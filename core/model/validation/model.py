@@ -19,17 +19,22 @@ from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.constraints import Constraint
 from core.model.fields import Element, fields_of, nested_elements
 from core.model.joints import NO_RATE, RATES, Joint, Limit
-from core.model.model import WORDS, Model, needed
+from core.model.model import WORDS, Model, elements_of_unknown_kind, needed, reason
 from core.model.shapes import Mesh, Pose
-from core.model.units.units import amount
-from core.model.unknown_kinds import elements_of_unknown_kind, reason
+from core.model.units import amount
 from core.model.validation import forces, friction_and_stops
 from core.model.validation.circular_references import circles
-from core.model.validation.degrees import angles_meant_in_degrees
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_text, unknown_quantities
+from core.model.validation.formulas import (
+    angles_meant_in_degrees,
+    bad_formulas,
+    number_or_nan,
+    parameters,
+    range_text,
+    unknown_quantities,
+    wrong_units,
+)
 from core.model.validation.possible_numbers import NO_INERTIA, impossible, judged_with_fixed_bodies, principal_moments
-from core.model.validation.units import wrong_units
 
 PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3

@@ -22,7 +22,7 @@ from core.model.formula.expression import names, parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_by_direction
 from core.model.model import COLLECTIONS, Model
-from core.model.units.units import amount
+from core.model.units import amount
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import formulas_without_value, number_or_nan
 from core.numerics.spatial.scalar import Scalar, minus, plus, times, total

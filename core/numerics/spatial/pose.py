@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
 from core.numerics.spatial.rotation import Rotation
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3
 
 
 class Pose(NamedTuple):

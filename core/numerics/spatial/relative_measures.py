@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from core.numerics.spatial.attitude import inverse_left_jacobian, quaternion_of, rotation_vector, twist
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
+from core.numerics.spatial.rotation import inverse_left_jacobian, quaternion_of, rotation_vector, twist
 from core.numerics.spatial.scalar import Scalar, negated, plus, sqrt
-from core.numerics.spatial.vector import ZERO, Vector3, X, Y, Z
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, X, Y, Z
 
 TINY = 1e-24
 """Small number (m²) that keeps the direction of a line of length zero from being 0/0; the direction is then zero."""

@@ -23,7 +23,7 @@ from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 
 if TYPE_CHECKING:
-    from core.programs.tracer import Tracer
+    from core.programs.function_builder import FunctionBuilder
     from core.simulation.equations.contact_rows import ContactRows
     from core.simulation.equations.elimination_places import Elimination
     from core.simulation.equations.system import Function
@@ -36,23 +36,23 @@ OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing
 """Functions needed only by contact rows."""
 
 
-_known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[FunctionBuilder, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
 def _state_and_time_indices(compiled: Compiled, function: str) -> tuple[int, int]:
     """Return the indices at which x and time begin among the arguments of a function; −1 if it does not take them."""
     if function.startswith("torque"):
         return -1, -1
-    known = _known.setdefault(compiled.program.tracer, {})
+    known = _known.setdefault(compiled.program.symbolic, {})
     if function not in known:
-        known[function] = _argument_indices(compiled.program.tracer, function)
+        known[function] = _argument_indices(compiled.program.symbolic, function)
     return known[function]
 
 
-def _argument_indices(tracer: Tracer, function: str) -> tuple[int, int]:
+def _argument_indices(symbolic: FunctionBuilder, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
-    arguments = tracer.signature("bias_smooth" if function == "reduced" else function).arguments
-    starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
+    arguments = symbolic.signature("bias_smooth" if function == "reduced" else function).arguments
+    starts = np.cumsum([0, *(symbolic.sizes[word] for word in arguments)])
     found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
     return found.get("x", -1), found.get("t", -1)
 
@@ -107,7 +107,7 @@ def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     """Map each function of the mechanism to True if the machine needs it."""
     program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
-    slopes = slopes and not program.tracer.long and compiled.nv > 0
+    slopes = slopes and not program.symbolic.long and compiled.nv > 0
     return {
         "rate": bool(compiled.coordinates.quaternions),
         "mass_entries": matrix or slopes,
@@ -116,11 +116,11 @@ def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "bias_smooth": matrix,
         "constraint_residual": rows,
         "constraint_entries": rows,
-        "segment_entries": rows and matrix and program.tracer.segments is not None,
+        "segment_entries": rows and matrix and program.symbolic.segments is not None,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
-        "settle": bool(program.tracer.elements.junctions),
+        "settle": bool(program.symbolic.elements.junctions),
     }
 
 
@@ -253,7 +253,7 @@ class CompiledEquations:
             kept=np.array(reduced.kept, dtype=np.int64),
             nx=compiled.nx,
             levels=levels,
-            now=np.zeros(program.tracer.clock.size),
+            now=np.zeros(program.symbolic.clock.size),
             own=np.zeros(2 * compiled.nx),
             modes=self.modes,
             points=points,
@@ -390,7 +390,7 @@ def _reduced_elimination(forms: ClosedForms | None) -> Elimination:
     return _independent[forms]
 
 
-_eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()
+_eliminations: WeakKeyDictionary[FunctionBuilder, dict[bool, Elimination]] = WeakKeyDictionary()
 
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
@@ -399,7 +399,7 @@ def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import elimination_of
 
-    context = compiled.program.tracer
+    context = compiled.program.symbolic
     groups: list[tuple[str, object]] = [(row.collection, row.element) for row in compiled.rows]
     held, segments = len(groups), context.segments
     supported = bool(groups) and may_be_singular(compiled, p, q)

@@ -66,7 +66,7 @@ def contact_rows(
         drift=functions.get("cut_drift", 0),
         levels=functions.get("friction_levels", 0),
         bearing_loads=functions.get("bearing_loads", 0),
-        cut_rows=len(compiled.program.tracer.cut_coordinates),
+        cut_rows=len(compiled.program.symbolic.cut_coordinates),
         problem=problem,
         disks=int(any(row.shares != 1 for row in rows)),
         linear=int(_is_linear_in_time(compiled, modes, degree)),
@@ -94,7 +94,7 @@ def contact_rows(
         reference=np.array([middle(row) for row in rows]),
         turns=np.array([row.turns for row in rows], dtype=np.int64),
         measured=np.array([row.measured for row in rows], dtype=np.int64),
-        cuts=len(compiled.program.tracer.cut_coordinates) if modes.own < count else 0,
+        cuts=len(compiled.program.symbolic.cut_coordinates) if modes.own < count else 0,
         first=_cut_offsets(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
         cut=np.array([_cut_index(compiled, row) for row in rows], dtype=np.int64),
         static_onward=numbers("static"),
@@ -142,7 +142,7 @@ def _initial_arrays(count: int) -> dict[str, Any]:
 def _is_linear_in_time(compiled: Compiled, modes: JointModes, degree: float) -> bool:
     """Return True if row loads are linear in time while nothing moves; reaction-dependent friction makes them
     nonlinear."""
-    return degree <= 1 and not compiled.program.tracer.clock.timed and not modes.bearings
+    return degree <= 1 and not compiled.program.symbolic.clock.timed and not modes.bearings
 
 
 def depends_on_size(modes: JointModes) -> bool:
@@ -155,7 +155,7 @@ def depends_on_size(modes: JointModes) -> bool:
 
 def _bearing_arrays(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
     """Return the arrays for friction that depends on joint reactions."""
-    loads = len(compiled.program.tracer.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
+    loads = len(compiled.program.symbolic.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
     return {
         "bearing": np.array([row.bearing for row in rows], dtype=np.int64),
         "coefficient": np.array([row.coefficient for row in rows]),
@@ -179,21 +179,21 @@ def _cut_index(compiled: Compiled, row: JointRow) -> int:
     """Return the index of a row's coordinate among those of loop-closing joints; −1 for a joint of the tree."""
     if row.at_v != NOWHERE:
         return NOWHERE
-    table = compiled.program.tracer.cut_coordinates
+    table = compiled.program.symbolic.cut_coordinates
     same = [i for i, each in enumerate(table) if (each.owner, each.k) == (row.owner, row.k)]
     return same[0]
 
 
 def _cut_offsets(compiled: Compiled) -> Any:
     """Return the offsets of the Jacobian entries of each coordinate of loop-closing joints."""
-    expressions = compiled.program.tracer.cut_expressions
+    expressions = compiled.program.symbolic.cut_expressions
     return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
 
 
 def _row_entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
     """Return the offsets of each row's entries of W, their columns, and the values of constant entries."""
     begins, columns, entries = [0], list[int](), list[float]()
-    pattern = compiled.program.tracer.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
+    pattern = compiled.program.symbolic.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
     for row in rows:
         if pattern is None or row.at_v != NOWHERE:
             columns.append(row.at_v)

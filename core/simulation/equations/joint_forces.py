@@ -85,9 +85,9 @@ def _refuse_unknown(joint: str, formula: str, known: Mapping[str, Any]) -> None:
 
 def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Return sensors of position and velocity, and the rates of position sensors."""
-    tracer = mech.compiled.program.tracer
-    kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
-    for name, sensor in tracer.elements.sensors.items():
+    symbolic = mech.compiled.program.symbolic
+    kinematics, found = KinematicState(symbolic.tree, list(q), list(v)), {}
+    for name, sensor in symbolic.elements.sensors.items():
         if not sensor.info.of_state:
             continue
         values, rates = readings_of(sensor, kinematics)
@@ -99,12 +99,12 @@ def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[
 
 def _dependent_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Return coordinates and speeds of joints that close a loop or follow another joint."""
-    tracer = mech.compiled.program.tracer
+    symbolic = mech.compiled.program.symbolic
     own = {*mech.q_names, *mech.v_names}
-    kinematics = KinematicState(tracer.tree, list(q), list(v))
+    kinematics = KinematicState(symbolic.tree, list(q), list(v))
     return {
         name: read(kinematics)
-        for name, read in tracer.elements.coordinates.items()
+        for name, read in symbolic.elements.coordinates.items()
         if own.isdisjoint((name, name.removesuffix(".q"), name.removesuffix(".v")))
     }
 

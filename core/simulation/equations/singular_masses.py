@@ -14,7 +14,7 @@ from core.mechanics.crba import momenta, products, with_armature
 from core.mechanics.kinematics import coordinates
 from core.numerics.spatial.scalar import Scalar
 from core.programs.compiled import Compiled
-from core.programs.trace_context import TraceContext
+from core.programs.machine_symbols import MachineSymbols
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class _OwnInertia(NamedTuple):
     """True if none of them depends on q."""
 
 
-_traced: WeakKeyDictionary[TraceContext, _OwnInertia] = WeakKeyDictionary()
+_traced: WeakKeyDictionary[MachineSymbols, _OwnInertia] = WeakKeyDictionary()
 _found: WeakKeyDictionary[Compiled, tuple[bytes, list[float]]] = WeakKeyDictionary()
 """Last inputs and result of `_least_inertias`, for each machine."""
 
@@ -41,7 +41,7 @@ _found: WeakKeyDictionary[Compiled, tuple[bytes, list[float]]] = WeakKeyDictiona
 def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     """Return False if M is positive definite at all poses, because each link has an inertia of its own about its joint;
     for machines of many speeds also if M is positive definite at q."""
-    context = compiled.program.tracer
+    context = compiled.program.symbolic
     rows, columns = context.mass_pattern
     entries = compiled.call("mass_entries", q, p=p)
     count = int(np.max(rows, initial=-1)) + 1
@@ -62,7 +62,7 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
 
 def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
     """Return the smallest eigenvalue of each moving link's own inertia about its joint."""
-    context = compiled.program.tracer
+    context = compiled.program.symbolic
     if context not in _traced:
         _traced[context] = _own_inertia(context)
     own = _traced[context]
@@ -83,7 +83,7 @@ def _smallest_eigenvalue(block: Array) -> float:
     return float(block[0, 0] if len(block) == 1 else np.linalg.eigvalsh(block)[0])
 
 
-def _own_inertia(context: TraceContext) -> _OwnInertia:
+def _own_inertia(context: MachineSymbols) -> _OwnInertia:
     q = symbols("q", context.tree.nq)
     own = coordinates(context.tree, q)
     result: list[Scalar] = []

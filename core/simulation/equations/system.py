@@ -50,7 +50,7 @@ load_function = loader(Function)
 
 
 class Functions(Record):
-    """Address of each `Function`, by its name in `core.programs.registry`; 0: the machine does not have it."""
+    """Address of each `Function`, by its name in `core.programs.function_builder`; 0: the machine does not have it."""
 
     torque: Fixed = 0
     """Joint forces u(t, q, v)."""
@@ -78,7 +78,7 @@ class Functions(Record):
     settle: Fixed = 0
     """Newton step that balances massless junctions."""
     slopes: Fixed = 0
-    """Derivatives for the exact Jacobian, see `core.programs.jacobians`."""
+    """Derivatives for the exact Jacobian, see `core.programs.derivatives`."""
     torque_slopes: Fixed = 0
     """Derivatives of u by q and v."""
     event_indicators: Fixed = 0

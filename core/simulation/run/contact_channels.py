@@ -255,7 +255,7 @@ class ContactChannels:
             return None
         compiled, s = self.mech.compiled, self.samples
         joint = np.zeros(s.v.shape)
-        closing = np.zeros((len(joint), len(compiled.program.tracer.cut_coordinates)))
+        closing = np.zeros((len(joint), len(compiled.program.symbolic.cut_coordinates)))
         cut = [row for row in self.rows if row.at_v == NOWHERE]
         W = dict(zip([row.name for row in cut], self._cut_row_entries(cut), strict=True)) if cut else {}
         for k, row in enumerate(self.rows):
@@ -272,7 +272,7 @@ class ContactChannels:
         """Return W (n, nv) of rows of loop-closing joints."""
         compiled, q = self.mech.compiled, self.samples.q
         entries = compiled.call("cut_entries", q, p=self._p)
-        pattern = compiled.program.tracer.cut_expressions.pattern
+        pattern = compiled.program.symbolic.cut_expressions.pattern
         found = []
         for row in rows:
             W, chosen = np.zeros((len(q), compiled.nv)), pattern.rows == cut_row_index(compiled, row)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.bearing_friction import no_solution_error
-from core.constraints.friction_formulas import first_invalid_friction_error, undefined
+from core.constraints.joint_rows import first_invalid_friction_error, undefined
 from core.constraints.redundant_drivers import contradiction, contradiction_error, demanded, quantity_text, unit
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism

@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 from core.errors import FileError
 from core.files import dumps
 from core.files.formats import reloaded_model
-from core.files.hdf5_file import opened, stored
+from core.files.hdf5_file import SIGNATURE, opened, stored
 from core.files.regular_file import MODEL, RUN, beginning_of, status_of
 from core.files.sealed_file import seal
 from core.files.source import write_whole
-from core.files.unfinished_file import SIGNATURE
 from core.mechanism import Mechanism
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED

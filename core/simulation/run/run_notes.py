@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.elastic_stops import Passed, passed_limits
 from core.constraints.failures import coordinate_text
-from core.constraints.passed_limits import Passed, passed_limits
 from core.mechanics.elements.mode_variables import MOST, ModeVariables, has_unlocated_jumps
 from core.mechanics.elements.turn_counters import formulas_by_element
 from core.mechanism.mechanism import Mechanism

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import default_actuators
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
 from core.errors import ModelError, near_misses
 from core.mechanics.multibody.coordinates import Coordinate
 from core.mechanism import Mechanism

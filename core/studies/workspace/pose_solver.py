@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.spatial import cKDTree
 
-from core.constraints.cut_coordinates import motion
-from core.constraints.cut_limits import BEYOND, cut_limits
-from core.constraints.machine_size import size_of, speed_units
+from core.constraints.cut_coordinates import BEYOND, cut_limits, motion
 from core.constraints.mobility.constraint_rank import PositionConstraints
+from core.constraints.rest_position import size_of, speed_units
 from core.joints import quaternions
 from core.mechanism import Mechanism
 from core.numerics.tolerances import RANK_TOLERANCE

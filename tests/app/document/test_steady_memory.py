@@ -17,7 +17,17 @@ from core.simulation import simulate
 from resources import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("busy_compiler")
-KINDS = ("Program", "Tracer", "Evaluator", "Library", "MachineCode", "Mechanism", "Compiled", "ClosedForms", "Run")
+KINDS = (
+    "Program",
+    "FunctionBuilder",
+    "Evaluator",
+    "Library",
+    "MachineCode",
+    "Mechanism",
+    "Compiled",
+    "ClosedForms",
+    "Run",
+)
 MACHINES = ("pendulum", "two_link", "four_bar", "slider_crank", "scara")
 
 

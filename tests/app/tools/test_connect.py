@@ -17,8 +17,8 @@ from app.window.actions import MENUS
 from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import Body, Box, Frame, Inertia, Joint, Model, Pose, Sensor, Sphere
-from core.model.connections import joined
 from core.model.edits import edits
+from core.model.new_elements import joined
 
 SOLID = {"mass": 2.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 

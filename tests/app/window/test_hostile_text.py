@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from core.files import assembly, load
 from core.functions import results
-from core.model import Driver, Inertia
-from core.model.edits import edits, starters
+from core.model import Driver, Inertia, new_elements
+from core.model.edits import edits
 from core.model.fields import TextKind, fields_of, mapped, nested_elements
 from core.simulation import simulate
 from resources import EXAMPLES
@@ -38,12 +38,12 @@ MEANINGFUL = {"coordinate", "column", "parameter", "prefix", "variable"}
 def machine():
     """One with every kind of element, and the hostile text wherever a text of any letters is allowed."""
     model = load(EXAMPLES / "forces.kst")
-    chain = starters.chain(model)
+    chain = new_elements.chain(model)
     heavy = tuple(dataclasses.replace(row, mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0)) for row in chain.rows)
     model = edits.add(model, dataclasses.replace(chain, rows=heavy))
     leg = EXAMPLES / "pendulum.kst"
     model = assembly(model, "leg", str(leg))
-    model, _ = starters.frame_on(model, model.bodies[0].name)
+    model, _ = new_elements.frame_on(model, model.bodies[0].name)
     texts = {
         (type(part), field.name)
         for part in nested_elements(model)

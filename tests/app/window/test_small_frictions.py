@@ -45,7 +45,7 @@ def test_the_very_name_comes_first(typed, exact, others):
 def test_an_element_is_found_first_by_its_own_name(bench):
     from app.dialogs.palette import CommandPalette
     from core.files import loads
-    from core.files.native.migrations import VERSION
+    from core.files.native.reader import VERSION
 
     names = ("Frame", "frames_of_view", "Fit", "energy")
     bodies = "".join(f"  {name}: {{mass: 1, inertia: [1, 1, 1]}}\n" for name in names)

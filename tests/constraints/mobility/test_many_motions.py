@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.loop_machines import four_bars, in_a_line, separate_four_bars
 from core.constraints.mobility.constraint_rank import PositionConstraints
-from core.constraints.mobility.onward import Form, second_order_tangent_spaces
+from core.constraints.mobility.second_order import Form, second_order_tangent_spaces
 from core.mechanism import Mechanism
 from core.numerics.rank import echelon
 from tests.constraints.mobility import overconstrained as machines

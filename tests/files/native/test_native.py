@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from core.errors import FileError
 from core.files import dumps, load, loads, read, save
-from core.files.native.migrations import migrated
+from core.files.native.reader import migrated
 from core.files.native.yaml_tree import Entries, Text
 from core.mechanism import Mechanism
 from core.model import Body, Box, Joint, Model, Parameter

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.loop_machines import crank_angle, falling, four_bars, separate_four_bars, stewart_chain
 from core.codegen.block_code import BlockCode
 from core.constraints.closed_forms import closed_forms as room
+from core.constraints.closed_forms.closed_chains import separate_groups
 from core.constraints.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.constraints.closed_forms.order import solved
-from core.constraints.closed_forms.separate_groups import separate_groups
 from core.constraints.closed_forms.wording import solution_steps
 from core.mechanics.multibody.topology import topology_of
 from core.mechanism import Mechanism
@@ -27,7 +27,7 @@ def in_both_ways(model, monkeypatch):
     q, v = mech.assemble(mech.integrate(mech.rest(), rng.uniform(-0.05, 0.05, mech.nv)), rng.normal(size=mech.nv))
     for long in (10**6, 0):
         monkeypatch.setattr(room, "LONG", long)
-        forms = ClosedForms(mech.compiled.program.tracer)
+        forms = ClosedForms(mech.compiled.program.symbolic)
         out = np.empty((1, forms.layout.size))
         given = [np.zeros((1, size)) for size in forms.reduction.sizes[:-1]]
         given[0][0], given[1][0] = q, v
@@ -54,7 +54,7 @@ def test_blocks_of_a_machine_with_springs_and_balls(monkeypatch):
 def test_loops_alike_share_their_code():
     tables = []
     for count in (60, 90):
-        forms = ClosedForms(Mechanism(four_bars(count)).compiled.program.tracer)
+        forms = ClosedForms(Mechanism(four_bars(count)).compiled.program.symbolic)
         assert len(forms.forms) == count
         assert len(forms.independent) == 1
         tables.append(forms.reduction.table)
@@ -63,10 +63,10 @@ def test_loops_alike_share_their_code():
 
 
 def test_a_loop_in_blocks_takes_what_it_takes_in_one_piece(monkeypatch):
-    tracer, operations = Mechanism(four_bars(60)).compiled.program.tracer, []
+    symbolic, operations = Mechanism(four_bars(60)).compiled.program.symbolic, []
     for long in (10**6, 0):
         monkeypatch.setattr(room, "LONG", long)
-        operations.append(ClosedForms(tracer).reduction.operations)
+        operations.append(ClosedForms(symbolic).reduction.operations)
     assert operations[1] < 1.5 * operations[0]
 
 
@@ -137,13 +137,13 @@ def test_separate_loops_move_as_each_alone(change):
 def test_what_a_part_carries_along_is_moved_by_no_speed_of_it():
     """Platform on platform: in joint speeds, what is independent in one moves nothing of the other."""
     mech = Mechanism(stewart_chain(2))
-    forms = ClosedForms(mech.compiled.program.tracer)
+    forms = ClosedForms(mech.compiled.program.symbolic)
     for column in forms.structure.columns:
         assert len({mech.v_names[k][1] for k in column}) == 1  # the number of the platform
 
 
 def test_long_machines_of_which_much_hangs_together_are_left_to_iteration():
-    forms = ClosedForms(Mechanism(stewart_chain(6)).compiled.program.tracer)
+    forms = ClosedForms(Mechanism(stewart_chain(6)).compiled.program.symbolic)
     assert forms.long
     assert not forms.found
 

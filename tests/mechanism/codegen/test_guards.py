@@ -8,13 +8,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from core.codegen.evaluator import Evaluator, Interpreter
-from core.codegen.guards import Check, Guard
+from core.codegen.evaluator import Evaluator, Interpreter, Signature
 from core.codegen.instructions import instructions_of
 from core.codegen.llvm_ir import module
 from core.codegen.machine_code import MachineCode
 from core.codegen.object_code import Library
-from core.codegen.signature import Signature
+from core.codegen.single_state import Check, Guard
 from core.files import load
 from core.mechanism import Mechanism
 from resources import EXAMPLES

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.machines import chain
-from core.codegen import pieces
+from core.codegen import machine_code
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Parameter
@@ -33,10 +33,10 @@ def machine(request: pytest.FixtureRequest) -> Mechanism:
 def small(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Four threads and small pieces; the list has how often each thread evaluated one."""
     monkeypatch.setenv("KINETOSTAT_THREADS", "4")
-    monkeypatch.setattr(pieces, "PIECE", 1000)
-    monkeypatch.setattr(pieces, "_pool", None)
+    monkeypatch.setattr(machine_code, "PIECE", 1000)
+    monkeypatch.setattr(machine_code, "_pool", None)
     workers: list[int] = []
-    original = pieces.in_pieces
+    original = machine_code.in_pieces
 
     def watched(count, operations, evaluate):
         def one(first, number):
@@ -57,7 +57,7 @@ def states(mech: Mechanism, count: int = COUNT) -> np.ndarray:
 def test_the_numbers_are_those_of_one_thread(machine: Mechanism, small: list[int]) -> None:
     given = states(machine)
     many = machine.forward_dynamics(*given)
-    assert len(small) == pieces.PIECES_A_THREAD * 4
+    assert len(small) == machine_code.PIECES_A_THREAD * 4
     for k in (0, 1, COUNT // 2, COUNT - 1):
         np.testing.assert_array_equal(machine.forward_dynamics(*given[:, k]), many[k])
     small.clear()
@@ -77,7 +77,7 @@ def test_all_threads_take_part(small: list[int]) -> None:
             barrier.wait()
         return number
 
-    assert pieces.in_pieces(1001, 1000, evaluate) == 1001
+    assert machine_code.in_pieces(1001, 1000, evaluate) == 1001
     assert len(seen) == 4
 
 
@@ -89,13 +89,13 @@ def test_every_state_is_in_one_piece(small: list[int]) -> None:
             found[first : first + number] += 1
             return 0
 
-        pieces.in_pieces(count, 1000, evaluate)
+        machine_code.in_pieces(count, 1000, evaluate)
         assert (found == 1).all()
 
 
 def test_short_arrays_wake_nobody(machine: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETOSTAT_THREADS", "4")
-    monkeypatch.setattr(pieces, "_thread_pool", lambda count: pytest.fail("a thread was asked for"))
+    monkeypatch.setattr(machine_code, "_thread_pool", lambda count: pytest.fail("a thread was asked for"))
     machine.forward_dynamics(*states(machine, 5))
 
 
@@ -197,7 +197,7 @@ def test_a_forked_process_and_the_end_of_a_program() -> None:
 @pytest.mark.parametrize(("given", "meant"), [("3", 3), ("", None), ("0", None), ("-1", None), ("many", None)])
 def test_how_many_threads(given: str, meant: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KINETOSTAT_THREADS", raising=False)
-    usual = pieces.threads()
+    usual = machine_code.threads()
     assert 1 <= usual <= (os.cpu_count() or 1)
     monkeypatch.setenv("KINETOSTAT_THREADS", given)
-    assert pieces.threads() == (meant or usual)
+    assert machine_code.threads() == (meant or usual)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.constraints.axis_orientation import reversed_cut_joints, reversed_joint
+from core.constraints.closed_positions import reversed_cut_joints, reversed_joint
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose

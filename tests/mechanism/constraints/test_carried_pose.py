@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.constraints.carried_pose import carried_pose, has_same_tree
+from core.constraints.rest_position import carried_pose, has_same_tree
 from core.mechanism import Mechanism
 from core.model import Body, Frame, Inertia, Joint, Limit, Model, Pose
 from core.model.edits import edits

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
 from core.errors import AssemblyError, ModelError
 from core.files import load
 from core.mechanism import Mechanism

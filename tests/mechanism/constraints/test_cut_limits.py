@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.analysis.inverse_kinematics import at_limits, reach
-from core.constraints.cut_limits import exceeded_limit
-from core.constraints.mobility.random_pose import random_pose
+from core.constraints.assembly import random_pose
+from core.constraints.cut_coordinates import exceeded_limit
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Limit, Model

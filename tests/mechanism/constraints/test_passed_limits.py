@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from core.constraints.beginning_friction import beginning_friction
+from core.constraints.elastic_stops import BeyondLimitWarning, passed_limits
 from core.constraints.force_ranges import joint_forces
-from core.constraints.passed_limits import BeyondLimitWarning, passed_limits
+from core.constraints.motion_with_rows import beginning_friction
 from core.files import load
 from core.functions import Context, call
 from core.mechanism import Mechanism

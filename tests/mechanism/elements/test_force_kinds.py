@@ -149,7 +149,7 @@ def test_action_is_reaction(kind: str) -> None:
 @everywhere
 def test_the_forces_at_its_ends_are_opposite(kind: str, shape: str) -> None:
     mech, _, q, v, x = at(kind, shape, 7)
-    context = mech.compiled.program.tracer
+    context = mech.compiled.program.symbolic
     s = force_state(context, {"q": list(q), "v": list(v), "x": [*x, *np.zeros(len(x))], "t": [0.4]})
     (found,) = context.elements.named_forces
     assert len(found.ends()) == len(found.at_ends(s))
@@ -173,7 +173,7 @@ def test_a_junction_is_where_they_are_in_balance(kind: str, shape: str) -> None:
     x = mech.x_rest(q, t=0.4)
     x[:3] = (0.6, -0.5, 0.4)
     rate = mech.x_rate(q, v, x, t=0.4)
-    context = mech.compiled.program.tracer
+    context = mech.compiled.program.symbolic
     s = force_state(context, {"q": list(q), "v": list(v), "x": [*x, *rate], "t": [0.4]})
     on_knot = [
         np.array([float(c) for c in force])

@@ -10,7 +10,7 @@ import pytest
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Model, Pose, Sensor, World
-from core.programs import trace_context
+from core.programs import machine_symbols
 from tests.mechanism import random_machines as machines
 
 SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_plane", "angle")
@@ -158,13 +158,13 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     q, v, tau = machines.state(short, 3)
     expected = short.forward_dynamics(q, v, tau, t=0.2), short.bias(q, v, t=0.2), short.energy(q, v).potential
     wrenches = short.reactions(q, v, tau, t=0.2)
-    monkeypatch.setattr(trace_context, "LONG", 2)
+    monkeypatch.setattr(machine_symbols, "LONG", 2)
     long = Mechanism(dataclasses.replace(model, name="long", parameters=()))
     from core.programs import program
 
     program.forget()
     long = Mechanism(model)
-    assert long.compiled.program.tracer.long
+    assert long.compiled.program.symbolic.long
     assert long.forward_dynamics(q, v, tau, t=0.2) == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
     assert long.bias(q, v, t=0.2) == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
     assert long.energy(q, v).potential == pytest.approx(expected[2])

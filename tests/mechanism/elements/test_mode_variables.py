@@ -12,7 +12,7 @@ from core.errors import ExpressionError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Gravity, Joint, Model, Parameter, World
-from core.model.validation.units import wrong_units
+from core.model.validation.formulas import wrong_units
 from core.simulation import simulate
 from core.symbolic.factoring import simplified
 

@@ -12,10 +12,10 @@ from core.errors import ExpressionError, ModelError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
 from core.model import SENSOR_KINDS, WORLD, Body, Constraint, Driver, Force, Joint, Model, Pose, Sensor, SensorKind
-from core.numerics.spatial.force import Force as Wrench
 from core.numerics.spatial.relative_measures import Measured
 from core.numerics.spatial.scalar import times
 from core.numerics.spatial.vector import ZERO
+from core.numerics.spatial.vector import Force as Wrench
 from core.programs import program
 from core.simulation import simulate
 from tests.mechanism.elements import kind_machines as machines

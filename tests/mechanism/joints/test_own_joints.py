@@ -14,8 +14,7 @@ import kinetostat as ks
 from core import kinds
 from core.constraints.closed_forms.closed_forms import closed_forms_of
 from core.joints import JOINT_KINDS
-from core.joints.kind import Elementary
-from core.joints.members import angle, parallel
+from core.joints.kind import Elementary, angle, parallel
 from core.numerics.spatial.rotation import from_z
 from core.numerics.spatial.vector import ZERO
 from core.numerics.spatial.vector import X as ALONG_X

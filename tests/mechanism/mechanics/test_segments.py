@@ -11,7 +11,7 @@ from core.mechanism import Mechanism
 
 
 def tree_of(model):
-    return Mechanism(model).compiled.program.tracer.tree
+    return Mechanism(model).compiled.program.symbolic.tree
 
 
 def matrices(segments, q):

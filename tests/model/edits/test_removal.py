@@ -4,8 +4,8 @@ import pytest
 
 from core.files import load
 from core.model import WORLD
+from core.model.differences import removal
 from core.model.edits import edits
-from core.model.edits.removal import removal
 from resources import EXAMPLES
 from tests.walks import walk
 

@@ -26,7 +26,7 @@ from core.model.formula.expression import (
     text_of,
 )
 from core.model.formula.nodes import LOGIC, PRECEDENCE
-from core.model.units.units import UNITS
+from core.model.units import UNITS
 
 ALPHABET = st.text(st.sampled_from("0123456789.eE+-*/^()[],_ °abqxPisnmdgrtfo<>!|\t\néλ\0$%&=\"'"), max_size=40)
 VARIABLES = {"x": 0.7, "q1": -1.3, "l_2": 2.5}

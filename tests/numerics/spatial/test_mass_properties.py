@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from core.numerics.spatial import mass_properties
+from core.numerics.spatial import inertia
 from core.numerics.spatial.inertia import center
 
 DENSITY = 780.0
@@ -24,22 +24,22 @@ def check(own, mesh, tolerance):
 
 
 def test_box():
-    check(mass_properties.box(DENSITY, 0.2, 0.3, 0.5), trimesh.creation.box((0.2, 0.3, 0.5)), 1e-12)
+    check(inertia.box(DENSITY, 0.2, 0.3, 0.5), trimesh.creation.box((0.2, 0.3, 0.5)), 1e-12)
 
 
 def test_cylinder():
-    check(mass_properties.cylinder(DENSITY, 0.1, 0.4), trimesh.creation.cylinder(0.1, 0.4, sections=1500), 1e-4)
+    check(inertia.cylinder(DENSITY, 0.1, 0.4), trimesh.creation.cylinder(0.1, 0.4, sections=1500), 1e-4)
 
 
 def test_sphere():
-    check(mass_properties.sphere(DENSITY, 0.2), trimesh.creation.icosphere(5, 0.2), 3e-3)
+    check(inertia.sphere(DENSITY, 0.2), trimesh.creation.icosphere(5, 0.2), 3e-3)
 
 
 def test_capsule():
-    check(mass_properties.capsule(DENSITY, 0.1, 0.3), trimesh.creation.capsule(0.3, 0.1, count=(200, 200)), 1e-3)
+    check(inertia.capsule(DENSITY, 0.1, 0.3), trimesh.creation.capsule(0.3, 0.1, count=(200, 200)), 1e-3)
 
 
 def test_cone():
     mesh = trimesh.creation.cone(0.1, 0.4, sections=1500)
     mesh.apply_translation((0.0, 0.0, -0.2))  # theirs stands on its base
-    check(mass_properties.cone(DENSITY, 0.1, 0.4), mesh, 1e-4)
+    check(inertia.cone(DENSITY, 0.1, 0.4), mesh, 1e-4)

@@ -8,13 +8,11 @@ from scipy.spatial.transform import Rotation as Peer
 
 from core.joints.quaternions import unit
 from core.numerics.spatial import inertia, rotation
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.inertia import Symmetric3
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import IDENTITY, Pose
 from core.numerics.spatial.rotation import Rotation
 from core.numerics.spatial.scalar import is_zero, minus, over, plus, times
-from core.numerics.spatial.vector import ZERO, Vector3, X, Y, Z
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3, X, Y, Z
 
 NUMBERS = st.floats(-3.0, 3.0)
 VECTORS = st.builds(Vector3, NUMBERS, NUMBERS, NUMBERS)

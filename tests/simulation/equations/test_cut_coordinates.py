@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from core.constraints.carried_pose import carried_pose
+from core.constraints.rest_position import carried_pose
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Gravity, Inertia, Joint, Limit, Model, Pose, World

@@ -81,8 +81,8 @@ def test_accelerations_are_those_of_full_matrices(model):
 
 
 def test_a_deep_machine_has_segments_and_a_shallow_one_has_none():
-    assert Mechanism(stewart_chain(5)).compiled.program.tracer.segments is not None
-    assert Mechanism(carousel(40)).compiled.program.tracer.segments is None
+    assert Mechanism(stewart_chain(5)).compiled.program.symbolic.segments is not None
+    assert Mechanism(carousel(40)).compiled.program.symbolic.segments is None
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_work_grows_with_the_number_of_loops():
     sizes = {}
     for count in (50, 100, 200):
         mech, y = leaning(count)
-        context = mech.compiled.program.tracer
+        context = mech.compiled.program.symbolic
         places, room, *_ = eliminated(mech.compiled, mech.parameter_values(), y[: mech.nq])
         blocks = [
             len(context.trace(name).content.blocks)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from core.errors import ExpressionError, FileError, ModelError, SimulationError
-from core.files import dumps, sealed_file, unfinished_file
+from core.files import dumps, hdf5_file, sealed_file
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Parameter
 from core.simulation import METHODS, Run, simulate
@@ -312,12 +312,12 @@ def test_a_table_is_no_run_and_it_is_said_what_it_is_for(tmp_path, swing):
 
 def test_the_checksum_of_hdf5s_metadata(tmp_path, swing):
     """The author's published value of lookup3, and what HDF5 itself writes."""
-    assert unfinished_file.checksum(b"Four score and seven years ago") == 0x17770551
+    assert hdf5_file.checksum(b"Four score and seven years ago") == 0x17770551
     swing.save(tmp_path / "run.h5")
-    head = (tmp_path / "run.h5").read_bytes()[: unfinished_file.LENGTH]
-    if head[8] == unfinished_file.VERSION:
+    head = (tmp_path / "run.h5").read_bytes()[: hdf5_file.LENGTH]
+    if head[8] == hdf5_file.VERSION:
         content, _ = sealed_file.LENGTH.unpack_from((tmp_path / "run.h5").read_bytes()[-sealed_file.TAIL :])
-        assert unfinished_file.closed(head, content) == head
+        assert hdf5_file.closed(head, content) == head
 
 
 def test_command_line(tmp_path):

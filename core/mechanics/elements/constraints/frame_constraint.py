@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from core.mechanics.elements.constraints.constraint_kind import ConstraintElement, side_of
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
-from core.mechanics.elements.own_numbers import numbers_of
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import symbols, tried
+from core.mechanics.elements.symbol_trial import numbers_of, symbols, tried
 from core.model import Constraint
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.rotation import Rotation

@@ -10,7 +10,7 @@ from core.mechanics.elements.constraints.kinematic_constraint import ConstraintS
 from core.mechanics.elements.resolver import Resolver
 from core.model import Constraint, Model
 from core.model.constraints import meshing_positions
-from core.numerics.spatial.attitude import wrapped_angle
+from core.numerics.spatial.rotation import wrapped_angle
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, plus, times
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.joints.measures import coordinates_of
+from core.joints.kind import coordinates_of
 from core.later import dataclass
 from core.mechanics.elements.constraints.kinematic_constraint import (
     POSITION,
@@ -18,9 +18,8 @@ from core.mechanics.elements.constraints.kinematic_constraint import (
 )
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force, Joint
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.scalar import Scalar, negated, plus, times
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Motion, Vector3
 
 
 @dataclass(frozen=True)

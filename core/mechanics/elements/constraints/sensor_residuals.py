@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Side
 from core.mechanics.elements.sensors import Sensor
-from core.numerics.spatial.attitude import axial, wrapped_angle
 from core.numerics.spatial.rotation import IDENTITY as NO_ROTATION
-from core.numerics.spatial.rotation import Rotation, about
+from core.numerics.spatial.rotation import Rotation, about, axial, wrapped_angle
 from core.numerics.spatial.scalar import Scalar, is_zero, minus, over, plus, sqrt, times
 from core.numerics.spatial.vector import Vector3
 

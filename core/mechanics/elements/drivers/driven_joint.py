@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from core.errors import ModelError
 from core.mechanics.elements.constraints.joint_coordinate import Coordinate
 from core.mechanics.elements.constraints.kinematic_constraint import POSITION, ConstraintState, Rates, Row, Side
-from core.mechanics.elements.drivers.driver_functions import Motion
-from core.mechanics.elements.drivers.driver_kind import DriverElement, component_of
+from core.mechanics.elements.drivers.driver_kind import DriverElement, Motion, component_of
 from core.mechanics.elements.resolver import Resolver
 from core.model import Driver, Joint
 from core.model.constraints import MOTIONS

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from core.mechanics.elements.constraints.constraint_kind import geometric, sides_of
 from core.mechanics.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.mechanics.elements.constraints.sensor_residuals import components_minus_value
-from core.mechanics.elements.drivers.driver_functions import Motion
-from core.mechanics.elements.drivers.driver_kind import DriverElement, component_of
+from core.mechanics.elements.drivers.driver_kind import DriverElement, Motion, component_of
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import Sensor
 from core.model import Driver

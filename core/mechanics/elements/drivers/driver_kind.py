@@ -1,17 +1,89 @@
-"""Interface of all drivers: constraints whose value is a function of time."""
+"""Interface of all drivers: constraints whose value is a function of time (a number, a recorded signal, a formula)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
+import casadi as ca
+
+from core.codegen.graph_symbols import as_symbol
 from core.errors import ModelError
 from core.mechanics.elements.constraints.kinematic_constraint import KinematicConstraint, Target
-from core.mechanics.elements.drivers.driver_functions import Motion, target_on_level
+from core.mechanics.elements.mode_variables import MODE_NAME, ModeVariables
 from core.mechanics.elements.resolver import Resolver
+from core.mechanics.elements.time_argument import Clock
 from core.model import Driver
+from core.model.formula.expression import evaluate, parse
 from core.numerics.spatial.scalar import Scalar
+
+
+class Motion(Protocol):
+    """Function of time."""
+
+    def __call__(self, t: Sequence[Scalar]) -> Target: ...
+
+
+def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
+    """Return the function of a driver."""
+    if driver.function is None:
+        return Recorded(clock.index(driver.name))
+    if not isinstance(driver.function, str):
+        return Constant(float(driver.function))
+    where = f"driver '{driver.name}', function"
+    return Formula(driver.function, dict(machine.numbers.values), where, machine.mode_variables)
+
+
+def target_on_level(function: Target, level: int) -> Target:
+    """Return the target f of a row whose function gives position, speed or acceleration."""
+    shifted = (
+        (function.value, function.rate, function.second),
+        (0.0, function.value, function.rate),
+        (0.0, 0.0, function.value),
+    )
+    return Target(*shifted[level])
+
+
+class Constant:
+    """Constant function."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        return Target(self.value)
+
+
+class Recorded:
+    """Table or file, evaluated outside the symbolic function: its value and rates are entries of the time argument."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        return Target(*t[self.index : self.index + 3])
+
+
+class Formula:
+    """Formula of time, differentiated exactly."""
+
+    def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
+        self.node, self.values, self.where = mode_variables.settled_derivative(parse(text)), values, where
+        self.modes = len(mode_variables.numbers)
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        time = as_symbol(t[0])
+        last = t[-self.modes :] if len(t) > self.modes > 0 else [0.0] * self.modes
+        held = {f"{MODE_NAME}{k}": each for k, each in enumerate(last)}
+        try:
+            value = as_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
+        except Exception as error:
+            if isinstance(error, ModelError) or not hasattr(error, "at"):
+                raise
+            raise error.at(where=self.where) from None
+        rate = ca.jacobian(value, time)
+        return Target(value, ca.densify(rate), ca.densify(ca.jacobian(rate, time)))
 
 
 class DriverElement(KinematicConstraint):

@@ -14,8 +14,8 @@ from core.mechanics.elements.force_state import ForceState, Scalars, Term
 from core.mechanics.elements.forces.force_element import ForceChannel, ForceElement
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.scalar import Scalar, minus, negated, plus, times
+from core.numerics.spatial.vector import Force
 
 LAW_FIELDS = ("stiffness", "rest", "damping", "law")
 """Fields of the document's force that give a force law."""

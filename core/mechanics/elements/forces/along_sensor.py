@@ -13,11 +13,10 @@ from core.mechanics.elements.resolver import Resolver
 from core.mechanics.elements.sensors import Share, measurement
 from core.model import Force as DocumentForce
 from core.model.forces import SENSOR
-from core.numerics.spatial.attitude import unwrapped_near
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.relative_measures import rate
+from core.numerics.spatial.rotation import unwrapped_near
 from core.numerics.spatial.scalar import Scalar, negated
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Vector3
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,9 @@ from core.model import Force as DocumentForce
 from core.model import Joint
 from core.model.forces import JOINT
 from core.model.signals import component
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.relative_measures import position, rate
 from core.numerics.spatial.scalar import Scalar, is_zero, negated
-from core.numerics.spatial.vector import Vector3
+from core.numerics.spatial.vector import Force, Vector3
 
 
 @dataclass(frozen=True)

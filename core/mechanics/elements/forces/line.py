@@ -13,10 +13,9 @@ from core.mechanics.elements.line_masses import LineMass
 from core.mechanics.elements.resolver import Resolver
 from core.model import Force as DocumentForce
 from core.model.forces import LINE
-from core.numerics.spatial.force import Force
 from core.numerics.spatial.relative_measures import TINY
 from core.numerics.spatial.scalar import Scalar, negated, over, plus, sqrt
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Force, Vector3
 
 
 class Line(NamedTuple):

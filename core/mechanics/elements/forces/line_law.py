@@ -9,9 +9,8 @@ from typing import Any
 
 from core.mechanics.elements.force_state import End, ForceState, Scalars
 from core.mechanics.elements.forces.line import OnLine
-from core.mechanics.elements.own_numbers import named, numbers_of
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.symbol_trial import symbols, tried
+from core.mechanics.elements.symbol_trial import named, numbers_of, symbols, tried
 from core.model import Force
 from core.model.element_kinds import check_names
 from core.numerics.spatial.scalar import Scalar

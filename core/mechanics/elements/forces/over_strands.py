@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from core.errors import ModelError
+from core.mechanics.elements.added_inertia import Distance, OfJoint, PathPart, TendonInertia
 from core.mechanics.elements.force_state import End, ForceState, Loads, added
 from core.mechanics.elements.forces.along_one import LAW_FIELDS, AlongOne, Law, law_of
 from core.mechanics.elements.forces.along_sensor import MeasureForce, along_sensor
 from core.mechanics.elements.forces.force_element import ForceElement
 from core.mechanics.elements.forces.in_joint import JointForce, at_joint
 from core.mechanics.elements.resolver import Resolver
-from core.mechanics.elements.tendon_inertia import Distance, OfJoint, PathPart, TendonInertia
 from core.model import Force as DocumentForce
 from core.model.forces import STRANDS
 from core.numerics.spatial.relative_measures import distance

@@ -11,11 +11,9 @@ from core.mechanics.elements.forces.force_element import ForceChannel, ForceElem
 from core.mechanics.elements.resolver import Resolver
 from core.mechanics.tree import Place
 from core.model import Force as DocumentForce
-from core.numerics.spatial.force import Force
-from core.numerics.spatial.motion import Motion
 from core.numerics.spatial.pose import Pose
 from core.numerics.spatial.scalar import Scalar
-from core.numerics.spatial.vector import ZERO, Vector3
+from core.numerics.spatial.vector import ZERO, Force, Motion, Vector3
 
 _XYZ = ("x", "y", "z")
 

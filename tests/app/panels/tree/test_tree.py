@@ -27,8 +27,9 @@ from core.model import (
     Parameter,
     Pose,
     SubAssembly,
+    new_elements,
 )
-from core.model.edits import edits, starters
+from core.model.edits import edits
 
 SOLID = {"mass": 1.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 
@@ -381,7 +382,7 @@ def test_links_hung_on_each_other_grow_an_arm(session):
         element_edits.add_link(session)
     tip = session.selection.name
     poses = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
-    assert poses[tip][0, 3] == pytest.approx(2 * starters.LINK_LENGTH)
+    assert poses[tip][0, 3] == pytest.approx(2 * new_elements.LINK_LENGTH)
 
 
 def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):

@@ -10,9 +10,8 @@ import numpy as np
 
 from core.codegen.graph_symbols import symbols
 from core.mechanics.crba import nonzero_mass_indices
-from core.mechanics.elements.constraint_reader import ConstraintReader
 from core.mechanics.elements.constraints.joint_coordinate import RowCoordinate, row_coordinates
-from core.mechanics.elements.element_reader import Elements
+from core.mechanics.elements.element_reader import ConstraintReader, Elements
 from core.mechanics.elements.forces import FORCES
 from core.mechanics.elements.forces.force_element import output_count
 from core.mechanics.elements.time_argument import Clock, clock_of
@@ -21,8 +20,7 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.multibody.number_reader import Numbers
 from core.mechanics.multibody.topology import Topology
 from core.mechanics.multibody.tree_of_model import Machine, machine_of
-from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Runner, Tree, inline
 from core.model import Joint
 from core.model.parameters import environment
 from core.numerics.spatial.scalar import Scalar, all_zero
@@ -40,7 +38,7 @@ VERY_LONG = 200
 """Number of speeds above which NumPy computes the mass matrix of a long machine as a product of two matrices."""
 
 
-class TraceContext:
+class MachineSymbols:
     """Machine of one topology with symbols for its parameters."""
 
     def __init__(self, topology: Topology) -> None:

@@ -1,1 +1,0 @@
-"""Units: their SI factors and how they combine."""
