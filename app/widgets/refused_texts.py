@@ -24,6 +24,10 @@ class _Line(NamedTuple):
     read: Callable[[], object]
     tip: str
 
+    def toolTip(self) -> str:
+        """Return the tool tip while the text can be read."""
+        return self.tip
+
 
 class RefusedTexts(QObject):
     """Checks typed texts when they are finished. Emits `changed(words)`, the reasons of all refused texts, "" for
@@ -72,7 +76,10 @@ class RefusedTexts(QObject):
         if reason:
             palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
         line.setPalette(palette)
-        line.setToolTip(as_tip(reason) if reason else self._lines[line].tip)
+        if reason:
+            line.setToolTip(as_tip(reason))
+        else:
+            line.setToolTip(self._lines[line].toolTip())
         self._tell()
 
     def _check_cell(self, item: QTableWidgetItem, read: Callable[[int, int], object]) -> None:

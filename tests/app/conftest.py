@@ -11,6 +11,7 @@ from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.panels.simulation.start_rows import StartRows
 from app.viewport.surface import prepare_surface
 from viz.camera import View
 from viz.scene import quality
@@ -244,6 +245,8 @@ def fresh(bench):
         window.resize(*SIZE)
         assert pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE), window.minimumSizeHint()
     window.output.clear()
+    for rows in window.findChildren(StartRows):
+        rows.setCurrentIndex(0)
     window.setUpdatesEnabled(True)
     if not window.isVisible():
         window.show()

@@ -12,9 +12,10 @@ import pytest
 
 from core.errors import FileError, KinetostatError
 from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
+from core.files.foreign import unsupported_format_of
 from core.files.formats import reading_of
 from core.files.regular_file import ANIMATION, text_content_of
-from core.files.source import append_atomically, source_of_file, source_of_text, write_whole
+from core.files.source import Source, append_atomically, source_of_file, source_of_text, write_whole
 from core.functions.subjects.torque_file import read_torque_file
 from core.mechanics.elements.recorded_signals import columns_of, table_of
 from core.mechanism import Mechanism
@@ -204,3 +205,12 @@ def test_files_that_import_files_many_times_end_in_a_message(tmp_path, suffix):
         load(tmp_path / f"a0.{suffix}")
     assert caught.value.line
     assert caught.value.remedy
+
+
+def test_many_comments_before_a_root_are_no_obstacle():
+    """Backtracking over them would not end."""
+    text = b'<?xml version="1.0"?>' + b"<!--a-->" * 2000
+    assert unsupported_format_of(Source(text + b"<robot name='a'/>", "m.xml")) is None
+    found = unsupported_format_of(Source(text + b'<sdf version="1.6"/>', "m.xml"))
+    assert found is not None
+    assert "SDF" in found.name

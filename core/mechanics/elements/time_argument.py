@@ -45,7 +45,17 @@ def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines
         if len(t) > 1:
             from scipy.interpolate import CubicSpline
 
-            coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
+            with np.errstate(over="ignore", invalid="ignore"):
+                try:
+                    coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
+                except ValueError:  # its slopes are beyond the range of numbers
+                    coefficients[0, 0] = np.inf
+            if not np.isfinite(coefficients).all():
+                raise ModelError(
+                    "The table cannot be interpolated: its times or values differ by too many orders of magnitude.",
+                    where="drivers",
+                    remedy="Correct the times and values of the table.",
+                )
         coefficients[-1, 3] = values[-1]
         rows.append(coefficients)
     return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), modes)

@@ -166,17 +166,17 @@ CHILD = """
 import os
 import numpy as np
 from benchmarks.machines import chain
-from core.codegen import pieces
+from core.codegen import machine_code
 from core.mechanism import Mechanism
-pieces.PIECE = 1000
+machine_code.PIECE = 1000
 mech = Mechanism(chain(6))
 mech.compile("forward_dynamics")
 given = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 3000, 6))
 exact = mech.forward_dynamics(*given)
-assert pieces._pool is not None
+assert machine_code._pool is not None
 child = os.fork()
 if child == 0:
-    os._exit(0 if (mech.forward_dynamics(*given) == exact).all() and pieces._pool is not None else 1)
+    os._exit(0 if (mech.forward_dynamics(*given) == exact).all() and machine_code._pool is not None else 1)
 assert os.waitpid(child, 0)[1] == 0
 assert (mech.forward_dynamics(*given) == exact).all()
 import atexit

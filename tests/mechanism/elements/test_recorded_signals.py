@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import FileError
+from core.errors import FileError, ModelError
 from core.mechanics.elements.recorded_signals import columns_of, table_of
+from core.mechanics.elements.time_argument import splines_of
 from core.model import Driver
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
@@ -83,3 +84,10 @@ def test_units_and_commas_that_cannot_be_meant_are_refused(tmp_path, text, words
     file.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=words):
         columns_of(Driver(name="d", joint="j", file=str(file)), "")
+
+
+@pytest.mark.parametrize("times", [(0.0, 1e-320, 1.0), (0.0, 0.1, 0.2, 0.3, 1.9e211)])
+def test_a_table_that_no_spline_can_follow_is_refused(times):
+    values = np.linspace(1.0, 2.0, len(times))
+    with pytest.raises(ModelError, match="too many orders of magnitude"):
+        splines_of([(np.array(times), values)])

@@ -10,7 +10,7 @@ from core.mechanism import Mechanism
 from core.model import Driver
 from core.simulation import simulate
 from core.simulation.run.resampling import resampled
-from core.simulation.run.settings import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, settings
+from core.simulation.run.settings import LONGEST_OUTPUT, MOST_SAMPLES, SAMPLES, checked_settings
 from resources import examples
 
 R, L = 0.1, 0.35
@@ -82,8 +82,8 @@ def test_drivers_that_turn_too_far_between_two_samples_show_the_nearer_one():
 )
 def test_unless_asked_otherwise_samples_lie_as_close_as_eyes_need_them_and_memory_allows(duration, apart):
     mech = Mechanism(example("pendulum"))
-    chosen = settings(mech, duration, "rk54", None, 1e-6, 1e-8, None, 0.0, None, None, 100)
+    chosen = checked_settings(mech, duration, "rk54", None, 1e-6, 1e-8, None, 0.0, None, None, 100)
     assert chosen.output == pytest.approx(apart)
     assert len(chosen.times()) <= MOST_SAMPLES + 1
-    asked = settings(mech, duration, "rk54", None, 1e-6, 1e-8, duration / 7.0, 0.0, None, None, 100)
+    asked = checked_settings(mech, duration, "rk54", None, 1e-6, 1e-8, duration / 7.0, 0.0, None, None, 100)
     assert len(asked.times()) == 8
