@@ -52,9 +52,7 @@ _GREEK_LETTERS = dict(
 )
 
 
-_TITLE = re.compile(
-    r"(?P<stem>[^\\_{}()]++)(?:_(?:\{(?P<index>[^{}]*+)\}|(?P<letter>\w)))?+(?:\((?P<argument>\w++)\))?+"
-)
+_TITLE = re.compile(r"(?P<stem>[^\\_{}()]++)(?:_(?:\{(?P<index>[^{}]*+)\}|(?P<letter>\w)))?(?:\((?P<argument>\w++)\))?")
 """Name of a matrix in LaTeX: letters, an index, an argument."""
 
 

@@ -26,7 +26,7 @@ class UnsupportedFormat(NamedTuple):
 def _root_pattern(*names: str) -> re.Pattern[bytes]:
     """Return a pattern that matches XML files with one of these root elements."""
     return re.compile(
-        rb"\A(?:\xef\xbb\xbf)?\s*+(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)\s*)*+<(?:\w+:)?(?:"
+        rb"\A(?:\xef\xbb\xbf)?\s*+(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)\s*)*<(?:\w+:)?(?:"
         + "|".join(names).encode()
         + rb")[\s/>]",
         re.S,

@@ -47,7 +47,7 @@ def _without_default_namespace(root: Tag) -> Tag:
     return root
 
 
-_LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)++(?=<\?xml\s)", re.DOTALL)
+_LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)+(?=<\?xml\s)", re.DOTALL)
 """Content that must not precede an XML declaration, but often does."""
 
 

@@ -241,4 +241,4 @@ def test_the_card_says_how_far_a_search_goes():
         "inverse_kinematics", context, position=(0.4, 0.1, 0.5), orientation=(0.1, 0.2, 0.3), restarts=3
     ).to_text()
     assert "at least" in text
-    assert "there may be more" in text
+    assert "may have missed" in text

@@ -106,7 +106,7 @@ def test_without_a_range_a_proportional_feedback_runs():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"inputs": ["foot.tau", "l"]}, "exactly one output and one input"),
+        ({"inputs": ["foot.tau", "l"]}, "exactly one output to one input"),
         ({"ranges": [("k", 0.0, 1.0, 2), ("l", 0.1, 1.0, 2)]}, "Only one parameter or coordinate"),
         ({"inputs": ["foot.tau"], "outputs": ["nothing.q"]}, "nothing"),
         ({"inputs": ["l"], "outputs": ["time"]}, "time|does not move"),

@@ -42,7 +42,7 @@ WRONG = {
     "no joint '5'": lambda: BAR.joint_q(5),
     "no speed 'nix'": lambda: BAR.inverse_dynamics(REST, STILL, STILL, actuators="nix"),
     "has mass, so there is no centre": lambda: Mechanism(Model()).center_of_mass([]),
-    "name of the function comes first": lambda: call(3, Context.of(BAR.model)),
+    "first argument must be the name of a function": lambda: call(3, Context.of(BAR.model)),
     "must be a model or a context, not NoneType": lambda: call("jacobian", None),
     "model has no 'links'": lambda: edits.change(BAR.model, "links", "c", mass=1),
     "body 'c': It has no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),

@@ -48,7 +48,7 @@ def built(kind: str, source: Path, folder: Path) -> Path:
 def unpacked(sdist: Path, folder: Path) -> Path:
     """The source folder in an sdist."""
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     (source,) = folder.iterdir()
     return source
 

@@ -121,3 +121,15 @@ def test_no_large_file_is_kept():
     )
     kept = (path for path in folders if path.suffix in {".gif", ".png", ".webp", ".h5", ".npz", ".bin", ".pdf", ".mp4"})
     assert {path.name for path in kept if path.stat().st_size > 100_000} <= LARGE
+
+
+def test_no_group_of_a_pattern_is_possessive():
+    """Python before 3.11.5 matches them wrongly where something inside could be given back (gh-106052)."""
+    sources = (path for room in ("app", "core", "viz") for path in (ROOT / room).rglob("*.py"))
+    pattern = re.compile(r"\)(?:\?|\*|\+|\{[\d,]+\})\+")
+    assert not [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"r[bf]?[\"']", line) and pattern.search(line)
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 _PLAIN, _HIGH = "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED, _LEVEL = str.maketrans(_PLAIN, _HIGH), str.maketrans(_HIGH, _PLAIN)
-_POWER = re.compile(rf"(?<![\d.])(?:(\d++(?:\.\d*+)?)·)?+10([{_HIGH}]++)")
+_POWER = re.compile(rf"(?<![\d.])(?:(\d++(?:\.\d*+)?)·)?10([{_HIGH}]++)")
 
 
 def without_noise(value: float) -> float:

@@ -170,6 +170,6 @@ def test_a_card_counts_stops():
     beyond, table = call("inverse_dynamics", context).parts
     assert "z" in beyond.to_text()
     assert [c.value for c in table.column("Torque or force")] == pytest.approx([2 * G - 9.0])
-    assert "pushed in here: the stop of z" in table.note
+    assert "compressed stops: z" in table.note
     energy = call("energy", context)
     assert energy.column("Value")[-1].value == pytest.approx(2 * G * -0.01 + 0.045)

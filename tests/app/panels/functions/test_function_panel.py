@@ -44,7 +44,7 @@ def test_search_finds_by_title_group_help_and_robotica_name(panel, qtbot):
     assert shown(panel) == ["manipulability", "robotica.RElp"]
     qtbot.keyClick(panel.search, Qt.Key.Key_Return)
     assert panel.chosen.id == "manipulability"
-    panel.search.setText("no such function")
+    panel.search.setText("nothing is called blurb")
     assert shown(panel) == []
 
 
@@ -88,7 +88,7 @@ def test_wrong_options_are_told_in_the_form(panel):
     panel.choose("show_robot")
     panel.form.show_options({"ranges": (("joint1", 0.0, 1.0, 4), ("joint1", 0.0, 1.0, 4))})
     assert panel.run() is None
-    assert "is given two ranges" in panel.form.note.words
+    assert "has two ranges" in panel.form.note.words
 
 
 def test_unequal_divisions_are_a_message(qtbot, panel, session, jobs):
