@@ -87,7 +87,7 @@ class Worker:
                 self._at_work = True
             try:
                 work()
-            except Exception as error:  # messages and defects alike: told, the thread goes on
+            except Exception as error:  # messages and defects are reported; the thread continues
                 self._failed(error)
 
 

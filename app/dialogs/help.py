@@ -45,7 +45,7 @@ WINDOW_PARTS = {
         "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click sets the "
         "centre of orbits. A click selects; with the pointer at rest on a link its joint's handle appears: drag its "
         "ring or arrow. A right click offers the actions for the item under the pointer. The cube turns the view, "
-        "the buttons beside it choose what is drawn.",
+        "the buttons next to it choose what is drawn.",
     ),
     "timeline": (
         "Timeline",
@@ -53,7 +53,7 @@ WINDOW_PARTS = {
         "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before. Flags above the track mark where "
         "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The "
         "lanes below show the friction and contact states of each joint; a click goes to the instant, near a change "
-        "of colour exactly there. The words beneath the lanes name the colours; beside them all lanes are unfolded.",
+        "of colour exactly there. The legend below the lanes names the colours; the link next to it shows all lanes.",
     ),
     "status": (
         "Status line",
@@ -71,7 +71,7 @@ _MEANT = {
     "joints": "Joins two bodies, or a body and the world. A joint that closes a loop is an ordinary joint.",
     "chains": "A Denavit–Hartenberg table, standard or modified: a row makes a joint and a link.",
     "assemblies": "The machine of another file, with values of its own for that file's parameters.",
-    "junctions": "A point without mass at which forces along lines meet; it stands where they balance.",
+    "junctions": "A point without mass at which forces along lines meet; its position is where they balance.",
     "sensors": "Something measured: distances, angles, velocities, forces; for plots, formulas, drivers.",
     "forces": "Springs, dampers, and forces by formulas or tables.",
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
@@ -104,7 +104,7 @@ _DRAWING = (
     ("Arrow keys", "move the pin under the pointer by a step of the grid"),
     ("Tab", "another plane, before the first click; 0 looks at it obliquely, 1 flat again"),
     (
-        "… beside the plane",
+        "… next to the plane",
         "a plane: offset, turned, through the selected joint, or on a face (Shift+D: under the pointer)",
     ),
     ("V", "the other branch of the two links at the pin under the pointer"),

@@ -61,7 +61,7 @@ class _Analysis:
 def make_ready(mech: Mechanism) -> None:
     """Prepare in advance what pointing at the machine, the first drag of a joint and the first energy plot need. May
     run in a thread."""
-    with suppress(KinetostatError):  # told where it is asked for
+    with suppress(KinetostatError):  # reported where it is used
         if mech.constrained:
             from core.constraints.closed_forms.closed_forms import closed_forms_of
 

@@ -45,7 +45,7 @@ class Grammar:
         self.least, self.largest = least, largest
         self.weights, self.lengths = list(weights), [1] * len(weights)
         self.parts: dict[int, tuple[int, int]] = {}
-        """Symbol → pair that it stands for."""
+        """Symbol → the pair that it replaces."""
         self._word, self._passing = np.array(word, dtype=np.int64), passing
         while self._replace_best_pair():
             pass
@@ -78,7 +78,7 @@ class Grammar:
         return [Piece(*each) for each in zip(letters, firsts, strict=False)]
 
     def halves(self, piece: Piece) -> tuple[Piece, Piece]:
-        """Split a piece into the pair that its symbol stands for."""
+        """Split a piece into the pair that its symbol replaces."""
         one, other = self.parts[piece.letter]
         return Piece(one, piece.first), Piece(other, piece.first + self.lengths[one])
 

@@ -232,7 +232,7 @@ def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form
     """Return the factors common to all groups, and the groups divided by them."""
     common = [
         (atom, min(dict(rest).get(atom, 0) for rest, _ in groups)) for atom, _ in groups[0][0]
-    ]  # each atom stands once in a term
+    ]  # each atom occurs once in a term
     common = [(atom, k) for atom, k in common if k]
     taken = dict(common)
     left = []

@@ -1,9 +1,9 @@
 """Forms of shapes: of the shapes of a document, one builder per kind (other kinds are drawn as bounding boxes), of
 user-defined joints and links (`World.figures`), and the landmarks to which the pointer snaps.
 
-A revolute shape stands in the frame behind its joint, z along the axis: it turns with it. A prismatic shape moves along
-z with its joint. A link's shape is one unit long: stretched to the distance of the joint axes along x, or, where they
-lie on one line, to their offset along z; between the two sides of a prismatic joint it follows the joint.
+A revolute shape is placed in the frame after its joint, z along the axis: it turns with it. A prismatic shape moves
+along z with its joint. A link's shape is one unit long: stretched to the distance of the joint axes along x, or, where
+they lie on one line, to their offset along z; between the two sides of a prismatic joint it follows the joint.
 """
 
 from __future__ import annotations

@@ -162,7 +162,8 @@ def footage_of_sequence(
 
     mech : the machine of the sequence (of `poses.model` where it brings one); interval : s a pose is shown
     field : ellipsoids along the sequence; start, end : s of the sequence, default all of it
-    speed, view, turn, marks : as for films of runs; caption: which pose is shown, of how many, stands in the corner
+    speed, view, turn, marks : as for films of runs; caption: the number of the pose and their count are shown in the
+    corner
     """
     count = len(poses.q)
     last = interval * count  # the last pose is shown as long as the others

@@ -138,7 +138,7 @@ def save_document(model: Model, path: Path, known: Sources, *, over: bool, backu
     """Write a model to a file completely or not at all, in the format given by the suffix, and return the outcome.
 
     A file that another program has changed meanwhile is written only if `over`; with `backup` what it held before is
-    kept beside it. Raises KinetostatError.
+    kept next to it. Raises KinetostatError.
     """
     if not over and known.changed(path):
         raise FileError(

@@ -68,7 +68,7 @@ def card_of(kind: type[Any]) -> Callable[[Maker], Maker]:
 def part_of(result: Result, place: CardPlace) -> QWidget:
     """Return the widget for a result: for its own kind, or the nearest kind it derives from (text for any other).
 
-    Raises TypeError for what is no result.
+    Raises TypeError for anything but a result.
     """
     make = next((_MAKERS[kind] for kind in type(result).__mro__ if kind in _MAKERS), None)
     if make is None:

@@ -207,7 +207,7 @@ def fill_add_menu(tree: Tree, menu: QMenu) -> None:
         icon("connect"), "Joint…", lambda: element_edits.ask_joint(session, tree.settings, tree.widget)
     )
     connect.setEnabled(bool(session.model.expanded.bodies))
-    commands = tree.commands  # beside the machine needs the scene
+    commands = tree.commands  # placing next to the machine needs the scene
     if commands is None:
         menu.addAction(icon("body"), "Free body", lambda: element_edits.add(session, "bodies", edits.free_body))
     else:

@@ -28,7 +28,7 @@ class Snap:
     """A snapped point and the feature it snapped to.
 
     end : what the verbs of `core.design.linkage` are given; kind : "pin", "tip", "frame", "link" or "free"; name : of
-    the pin, body or frame; word : what is said beside the pointer; guides : lines that explain it
+    the pin, body or frame; word : the text next to the pointer; guides : lines that explain it
     """
 
     point: Point

@@ -222,7 +222,7 @@ class NumberField(QFrame):
         host = self._view.widget
         layout = self.layout()
         assert layout is not None
-        layout.activate()  # else the row of the line still has the size of what was told before
+        layout.activate()  # otherwise the row keeps the size of the previous message
         self.adjustSize()
         self.move(
             max(MARGIN, min(x, host.width() - self.width() - MARGIN)),

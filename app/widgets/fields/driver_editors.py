@@ -57,7 +57,7 @@ def following(driver: Driver, file: str, model: Model) -> Together:
         try:
             names, found = signals_of(tried, model.origin)
         except KinetostatError:
-            break  # the reason is told when the file is taken
+            break  # the reason is shown when the file is taken
         chosen = column if found is not None else names[0]
         if found is not None:
             break

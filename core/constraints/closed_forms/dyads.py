@@ -212,7 +212,7 @@ Solution = tuple[list[Any], Scalar]
 
 
 def pose_of(value: Any) -> Pose:
-    """Pose that a joint value stands for."""
+    """Pose given by a joint value."""
     if isinstance(value, Turn):
         return Pose(value.rotation(), ZERO)
     if isinstance(value, Rotation):

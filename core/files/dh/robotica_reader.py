@@ -3,7 +3,7 @@
     comments … / DOF=n / one line skipped / per joint: type, a, alpha, d, theta
     comments … / DYNAMICS / one line skipped / gravity vector / per link: mass, center of mass, inertia matrix
 
-Only the order of the lines counts in reading; what stands left of "=" is ignored, extra blanks and line breaks are
+Only the order of the lines counts in reading; text left of "=" is ignored, extra blanks and line breaks are
 tolerated. Files are written in the exact form of the manual: one blank after "=", no blank lines between joints. The
 file's gravity vector points against the pull; ours is the acceleration: it is negated.
 Inertia {e1 … e6} = [[e1 e2 e3] [e2 e4 e5] [e3 e5 e6]].
